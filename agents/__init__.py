@@ -1,0 +1,1 @@
+"""The worker agents: one folder each, on the shared runtime."""

@@ -1,0 +1,84 @@
+"""The artifact store: content-addressed blobs over fsspec, size-capped, readable from any worker."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+import fsspec
+
+from kernel.errors import Exhausted, Fatal
+
+_CHUNK = 1024 * 1024
+
+
+class ArtifactStore:
+    """Blobs named by the sha256 of their content; ids are hex, so no caller's text becomes a path."""
+
+    def __init__(self, url: str, *, max_bytes: int) -> None:
+        self.filesystem, self.root = fsspec.core.url_to_fs(url)
+        self.max_bytes = max_bytes
+
+    def put(self, source: BinaryIO | IO[bytes], *, name: str = "content") -> str:
+        """Store what `source` yields and return its id; raise Exhausted past the size cap."""
+        digest, size = hashlib.sha256(), 0
+        partial = f"{self.root}/partial-{uuid.uuid4().hex}"
+        try:
+            self.filesystem.makedirs(self.root, exist_ok=True)
+            with self.filesystem.open(partial, "wb") as out:
+                while chunk := source.read(_CHUNK):
+                    size += len(chunk)
+                    if size > self.max_bytes:
+                        raise Exhausted(
+                            f"{name!r} is larger than {self.max_bytes:,} bytes",
+                            why="attached files are capped",
+                            next_step="Cut the file, or put its folder into NIGHTDESK_LOG_ROOTS.",
+                        )
+                    digest.update(chunk)
+                    out.write(chunk)
+            self.filesystem.mv(partial, self._path(digest.hexdigest()))
+        except OSError as error:
+            raise _storage_error(name, error) from error
+        finally:
+            if self.filesystem.exists(partial):
+                self.filesystem.rm(partial)
+        return digest.hexdigest()
+
+    def put_bytes(self, content: bytes) -> str:
+        """Store bytes and return their id."""
+        return self.put(io.BytesIO(content))
+
+    @contextmanager
+    def open(self, artifact: str) -> Iterator[Any]:
+        """Yield a binary file; raise Fatal where the id is unknown."""
+        path = self._path(artifact)
+        try:
+            with self.filesystem.open(path, "rb") as file:
+                yield file
+        except FileNotFoundError as error:
+            raise Fatal(f"artifact {artifact[:12]!r} does not exist", next_step="Attach it again.") from error
+
+    def local_path(self, artifact: str) -> Path | None:
+        """Return a path on this machine, where the store has one."""
+        path = Path(self._path(artifact))
+        return path if path.exists() else None
+
+    def _path(self, artifact: str) -> str:
+        if len(artifact) != 64 or any(c not in "0123456789abcdef" for c in artifact):  # noqa: PLR2004 sha256 in hex
+            raise Fatal(f"{artifact[:20]!r} is not an artifact id")
+        return os.path.join(self.root, artifact)  # noqa: PTH118 may be a bucket
+
+
+def _storage_error(name: str, error: OSError) -> Exception:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Exhausted(
+            f"{name!r} could not be stored", why="the disk is full", next_step="Free space and send it again."
+        )
+    return Fatal(f"{name!r} could not be stored", why=str(error), next_step="Check the artifact store.")

@@ -1,0 +1,247 @@
+"""The frozen values that cross a border: requests, plans, outcomes, findings, cards and reports."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+#: The shape of Report; a reader checks it before anything else. Documented in docs/report.md.
+REPORT_VERSION = 1
+
+
+class Value(BaseModel):
+    """A frozen value that refuses unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Effect(StrEnum):
+    """What a call does to the world, and so what may be done when its outcome is not known."""
+
+    read = "read"
+    idempotent = "idempotent"
+    keyed = "keyed"
+    probe = "probe"
+    unsafe = "unsafe"
+
+
+class Priority(StrEnum):
+    """How urgent a request is."""
+
+    high = "high"
+    normal = "normal"
+    low = "low"
+
+
+class Source(Value):
+    """One log a run may read: a path under an allowed root, or an attached artifact.
+
+    `name` is what evidence cites; `path` is absolute; `artifact` is an id in the artifact store.
+    """
+
+    name: str
+    path: str | None = None
+    artifact: str | None = None
+
+
+class Request(Value):
+    """What is submitted."""
+
+    text: str
+    sources: list[Source] = []
+    labels: dict[str, str] = {}
+    namespace: str = "default"
+    user: str = "local"
+    session_id: str | None = None
+    priority: Priority = Priority.normal
+    deadline_seconds: float | None = Field(default=None, gt=0)
+    brain: Literal["auto", "routine", "model"] = "auto"
+
+
+class Evidence(Value):
+    """A log line that proves something: `line` counts from 1, `quote` is redacted and may be cut with …."""
+
+    source: str
+    line: int = Field(ge=1)
+    quote: str
+
+
+class Finding(Value):
+    """A claim with its evidence; `score` is 0..1, `key` names the kind of cause for playbooks and memory."""
+
+    title: str
+    severity: Literal["critical", "error", "warning", "info"] = "error"
+    score: float = Field(default=0.5, ge=0, le=1)
+    detail: str = ""
+    key: str = ""
+    evidence: list[Evidence] = []
+
+
+class ActionOutcome(Value):
+    """What became of one action; `state` is a call state or `proposed`; `verified` is None where nothing was verified."""
+
+    name: str
+    argv: list[str] = []
+    state: str
+    verified: bool | None = None
+    detail: str = ""
+    call_id: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class NotificationOutcome(Value):
+    """What became of one message to one channel."""
+
+    channel: str
+    state: Literal["sent", "failed", "skipped", "unknown"]
+    detail: str = ""
+
+
+class MemoryHit(Value):
+    """A memory served to a run; `slots` holds its structured part (cause, pattern, remedy)."""
+
+    id: str
+    kind: Literal["fact", "preference", "episode", "procedure", "summary"] = "fact"
+    text: str
+    tier: Literal["high", "middle"] = "middle"
+    score: float = 0.0
+    age_days: float = 0.0
+    source: str = ""
+    slots: dict[str, Any] = {}
+    explain: dict[str, float] = {}
+    certified: bool = False
+
+
+class NotDone(Value):
+    """Something that was wanted and not done, and why."""
+
+    what: str
+    why: str
+
+
+class Usage(Value):
+    """What something cost; times in seconds, money in US dollars."""
+
+    turns: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+    def plus(self, other: Usage) -> Usage:
+        """Return the sum of both."""
+        return Usage(
+            turns=self.turns + other.turns,
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost=self.cost + other.cost,
+        )
+
+
+class Outcome(Value):
+    """What an assignment leaves behind."""
+
+    answer: str = ""
+    findings: list[Finding] = []
+    not_found: list[str] = []
+    actions: list[ActionOutcome] = []
+    notifications: list[NotificationOutcome] = []
+    not_done: list[NotDone] = []
+    cited_memories: list[str] = []
+    brain: str = "routine"
+    partial: bool = False
+    usage: Usage = Usage()
+
+
+class PlannedAssignment(Value):
+    """One agent's part of a plan; `needs` names keys of other assignments of the same run."""
+
+    key: str
+    agent: str
+    goal: str
+    inputs: dict[str, Any] = {}
+    needs: list[str] = []
+
+
+class Plan(Value):
+    """Assignments of one round, with who planned them (`playbook:<name>` or `model`)."""
+
+    planned_by: str
+    assignments: list[PlannedAssignment] = Field(max_length=8)
+
+
+class Work(Value):
+    """Everything an agent is told about its assignment."""
+
+    run_id: str
+    assignment_id: str
+    agent: str
+    goal: str
+    request: str
+    inputs: dict[str, Any] = {}
+    sources: list[Source] = []
+    memories: list[MemoryHit] = []
+    earlier: dict[str, Outcome] = {}
+    labels: dict[str, str] = {}
+    namespace: str = "default"
+    user: str = "local"
+    session_summary: str = ""
+    brain: Literal["auto", "routine", "model"] = "auto"
+    deadline_at: datetime | None = None
+
+
+class Card(Value):
+    """What a live worker says it can do; published to Redis with a time to live."""
+
+    agent: str
+    purpose: str
+    queue: str
+    worker: str
+    tools: list[str] = []
+    sources: list[str] = []
+    version: str = ""
+
+
+class ReportMemory(Value):
+    """A memory that was served to the run, and whether the report cites it."""
+
+    id: str
+    text: str
+    cited: bool = False
+
+
+class AssignmentSummary(Value):
+    """Who did which part, with what brain, and how it ended."""
+
+    key: str
+    agent: str
+    state: str
+    worker: str = ""
+    brain: str = ""
+    attempts: int = 0
+    reason: str = ""
+
+
+class Report(Value):
+    """What a run answers. The shape is versioned: see docs/report.md."""
+
+    version: int = REPORT_VERSION
+    run_id: str
+    state: str
+    reason: str = ""
+    request: str = ""
+    answer: str = ""
+    findings: list[Finding] = []
+    not_found: list[str] = []
+    actions: list[ActionOutcome] = []
+    notifications: list[NotificationOutcome] = []
+    memories: list[ReportMemory] = []
+    not_done: list[NotDone] = []
+    assignments: list[AssignmentSummary] = []
+    planned_by: str = ""
+    usage: Usage = Usage()
+    timings: dict[str, float] = {}

