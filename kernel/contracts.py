@@ -62,7 +62,7 @@ class Request(Value):
 
 
 class Evidence(Value):
-    """A log line that proves something: `line` counts from 1, `quote` is redacted and may be cut with …."""
+    """A log line as proof: `line` counts from 1, `quote` is redacted and may be cut with …."""
 
     source: str
     line: int = Field(ge=1)
