@@ -1,0 +1,191 @@
+"""The broker door: the one Celery configuration, doorbells, queue lengths and stored results."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from celery import Celery, Task
+from celery.worker.request import Request as WorkerRequest
+from kombu import Exchange, Queue
+
+from kernel.redaction import Redactor
+from kernel.settings import Settings
+
+COORDINATOR = "coordinator"
+MEMORY = "memory"
+MAINTENANCE = "maintenance"
+FIXED_QUEUES = (COORDINATOR, MEMORY, MAINTENANCE)
+
+#: Lists that Redis keeps per queue, one per priority step; 0 is served first (kombu's defaults).
+PRIORITY_STEPS = (0, 3, 6, 9)
+PRIORITIES = {"high": 0, "normal": 3, "low": 6}
+_PRIORITY_SEPARATOR = "\x06\x16"
+
+#: An early-acked message is never redelivered; only `coordinator.submit` is late, and it takes milliseconds.
+_VISIBILITY_SECONDS = 60
+_NOTE_LENGTH = 60
+_WORDS = re.compile(r"[^\w\s.,:/?!'\-（），。：？！]+")
+
+
+def queue(name: str) -> Queue:
+    """Return the declaration of a queue, the same in every process."""
+    return Queue(name, exchange=Exchange(name, type="direct"), routing_key=name)
+
+
+class _NamelessRequest(WorkerRequest):  # type: ignore[misc] # celery-types has no base for it
+    """A request whose arguments are not shown: a client's text may hold a secret, and Flower shows it."""
+
+    @property
+    def argsrepr(self) -> str:
+        return str(self._request_dict.get("shown", "")) or f"<{self.id[:13]}>"
+
+    @property
+    def kwargsrepr(self) -> str:
+        return "{}"
+
+
+class QuietTask(Task):  # type: ignore[type-arg] # generic in the stubs only
+    """The base of all tasks: its arguments never reach Flower, its results are ours to store."""
+
+    Request = _NamelessRequest
+    ignore_result = True
+    resultrepr_maxsize = 120
+
+
+def make_celery(settings: Settings, service: str) -> Celery:
+    """Return the service's Celery app; opens no connection."""
+    app = Celery(f"nightdesk.{service}", broker=settings.redis_url, backend=settings.redis_url, task_cls=QuietTask)
+    app.conf.update(
+        task_serializer="json",
+        result_serializer="json",
+        accept_content=["json"],
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_transport_options={
+            "visibility_timeout": _VISIBILITY_SECONDS,
+            "priority_steps": list(PRIORITY_STEPS),
+            "sep": _PRIORITY_SEPARATOR,
+            "queue_order_strategy": "priority",
+            "socket_timeout": 15,
+            "socket_connect_timeout": 5,
+            "socket_keepalive": True,
+            "health_check_interval": 10,
+        },
+        redis_socket_timeout=15,
+        redis_socket_connect_timeout=5,
+        task_acks_late=False,
+        worker_disable_prefetch=True,
+        worker_prefetch_multiplier=1,
+        task_ignore_result=True,
+        task_queues=[queue(name) for name in FIXED_QUEUES],
+        task_default_queue=COORDINATOR,
+        task_create_missing_queues=False,
+        task_send_sent_event=True,
+        worker_send_task_events=True,
+        worker_hijack_root_logger=False,
+        worker_redirect_stdouts=False,
+        result_expires=settings.result_ttl_seconds,
+        result_extended=False,
+        task_repr_maxlevels=1,
+        enable_utc=True,
+        timezone="UTC",
+        beat_scheduler="redbeat.RedBeatScheduler",
+        beat_max_loop_interval=max(1, int(settings.reconcile_seconds)),
+        # redis locks of a dead beat: the default is 25 minutes of silence (reference, 2.11)
+        redbeat_lock_timeout=25,
+        redbeat_redis_url=settings.redis_url,
+        redbeat_redis_options={},
+        redbeat_key_prefix="nightdesk:beat:",
+        beat_schedule=_schedule(settings),
+    )
+    return app
+
+
+def _schedule(settings: Settings) -> dict[str, Any]:
+    from celery.schedules import crontab
+
+    tick = settings.reconcile_seconds
+    return {
+        "reconcile": {
+            "task": "maintenance.reconcile",
+            "schedule": tick,
+            "options": {"queue": queue(MAINTENANCE), "expires": tick * 2},
+        },
+        "flush-reinforcements": {
+            "task": "memory.reinforce",
+            "schedule": 60.0,
+            "options": {"queue": queue(MEMORY), "expires": 50},
+        },
+        "relay": {"task": "memory.relay", "schedule": 30.0, "options": {"queue": queue(MEMORY), "expires": 25}},
+        "nightly-decay": {
+            "task": "memory.decay",
+            "schedule": crontab(hour=3, minute=10),
+            "options": {"queue": queue(MEMORY)},
+        },
+    }
+
+
+class Doorbell:
+    """Rings: sends a message that says only "look at row N"."""
+
+    def __init__(self, app: Celery, redactor: Redactor) -> None:
+        self._app = app
+        self._redactor = redactor
+
+    def ring(
+        self, task: str, subject: str, *, queue_name: str, note: str = "", priority: str = "normal"
+    ) -> None:
+        """Send `task(subject)`; `note` is what Flower shows: a few words, redacted."""
+        self._app.send_task(
+            task,
+            args=[subject],
+            queue=queue(queue_name),
+            priority=PRIORITIES[priority],
+            ignore_result=True,
+            argsrepr=shown(subject, note, self._redactor),
+            kwargsrepr="{}",
+            headers={"shown": shown(subject, note, self._redactor)},
+        )
+
+    def ask(self, task: str, *, queue_name: str, reply_to: str, question: dict[str, Any], expires: float) -> None:
+        """Send a question; the answer comes to the Redis list `reply_to` (see kernel.control)."""
+        self._app.send_task(
+            task,
+            kwargs={"reply_to": reply_to, "question": question},
+            queue=queue(queue_name),
+            priority=PRIORITIES["high"],
+            expires=expires,
+            ignore_result=True,
+            argsrepr="<question>",
+            kwargsrepr="{}",
+            headers={"shown": f"<question {reply_to[-8:]}>"},
+        )
+
+
+def shown(subject: str, note: str, redactor: Redactor) -> str:
+    """Return the short line that Flower shows for a doorbell."""
+    words = _WORDS.sub(" ", redactor.text(note)).split()
+    short = " ".join(words)
+    short = short if len(short) <= _NOTE_LENGTH else f"{short[:_NOTE_LENGTH]}…"
+    return f"<{subject[:13]} {short}>" if short else f"<{subject[:13]}>"
+
+
+class Results:
+    """The result back end, where anyone with only the broker's address finds state and report."""
+
+    def __init__(self, app: Celery) -> None:
+        self._app = app
+
+    def store_state(self, run_id: str, state: str) -> None:
+        """Show a run's state while it is open."""
+        self._app.backend.store_result(run_id, None, state)
+
+    def store_report(self, run_id: str, report: dict[str, Any]) -> None:
+        """Store the report under the run's id; ends every `.get()` that waits for it."""
+        self._app.backend.store_result(run_id, report, "SUCCESS")
+
+
+def queue_keys(name: str) -> list[str]:
+    """Return the Redis lists of a queue, most urgent first."""
+    return [name if step == 0 else f"{name}{_PRIORITY_SEPARATOR}{step}" for step in PRIORITY_STEPS]

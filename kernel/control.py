@@ -1,0 +1,105 @@
+"""Control over Redis: stop flags with a nudge, questions with an answer in time, queue lengths."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+from redis import asyncio as aioredis
+from redis.exceptions import RedisError
+
+from kernel.broker import Doorbell, queue_keys
+from kernel.errors import Retryable
+
+_STOP_CHANNEL = "nightdesk:stop"
+_STOP_SECONDS = 24 * 3600
+_REPLY_SECONDS = 30
+#: A listener that lost Redis looks again this often; flags in SQL and Redis cover the gap.
+_RECONNECT_SECONDS = 1.0
+
+
+def connect(url: str) -> aioredis.Redis:
+    """Return an asynchronous client; it connects on first use and belongs to one loop."""
+    return cast(
+        "aioredis.Redis",
+        aioredis.Redis.from_url(
+            url, decode_responses=True, socket_timeout=15, socket_connect_timeout=5, health_check_interval=10
+        ),
+    )
+
+
+class Control:
+    """Stop flags and questions of one process."""
+
+    def __init__(self, redis: aioredis.Redis) -> None:
+        self._redis = redis
+
+    async def stop(self, run_id: str, why: str) -> None:
+        """Raise the stop flag of a run and nudge every worker."""
+        await self._redis.set(f"nightdesk:stop:{run_id}", why, ex=_STOP_SECONDS)
+        await self._redis.publish(_STOP_CHANNEL, json.dumps({"run": run_id, "why": why}))
+
+    async def stopped(self, run_id: str) -> str | None:
+        """Return why a run was stopped, or None."""
+        return cast("str | None", await self._redis.get(f"nightdesk:stop:{run_id}"))
+
+    async def listen(self, on_stop: Callable[[str, str], None]) -> None:
+        """Call `on_stop(run_id, why)` for each nudge, for ever; survives a restart of Redis."""
+        while True:
+            try:
+                async with self._redis.pubsub() as channel:
+                    await channel.subscribe(_STOP_CHANNEL)
+                    async for message in channel.listen():
+                        if message["type"] == "message":
+                            nudge = json.loads(message["data"])
+                            on_stop(nudge["run"], nudge["why"])
+            except (RedisError, OSError, json.JSONDecodeError):
+                await asyncio.sleep(_RECONNECT_SECONDS)
+
+    async def ask(
+        self, doorbell: Doorbell, task: str, *, queue_name: str, question: dict[str, Any], seconds: float
+    ) -> Any:
+        """Ask a service and wait at most `seconds`; raise Retryable where no answer comes."""
+        reply_to = f"nightdesk:reply:{uuid.uuid4().hex}"
+        await asyncio.to_thread(
+            doorbell.ask, task, queue_name=queue_name, reply_to=reply_to, question=question, expires=seconds
+        )
+        answered = await cast(
+            "Awaitable[list[str] | None]", self._redis.blpop([reply_to], timeout=max(seconds, 0.01))
+        )
+        if answered is None:
+            raise Retryable(f"{task} gave no answer within {seconds:g} s", why="no worker took the question in time")
+        answer = json.loads(answered[1])
+        if "error" in answer:
+            raise Retryable(f"{task} failed", why=str(answer["error"]))
+        return answer["value"]
+
+    async def answer(self, reply_to: str, value: Any = None, *, error: str | None = None) -> None:
+        """Answer a question; the answer waits at most half a minute to be read."""
+        body = {"error": error} if error is not None else {"value": value}
+        async with self._redis.pipeline() as pipe:
+            pipe.rpush(reply_to, json.dumps(body, ensure_ascii=False))
+            pipe.expire(reply_to, _REPLY_SECONDS)
+            await pipe.execute()
+
+    async def queue_lengths(self, names: list[str]) -> dict[str, int]:
+        """Return how many messages wait in each queue, over all priorities."""
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for name in names:
+                for key in queue_keys(name):
+                    pipe.llen(key)
+            lengths = await pipe.execute()
+        width = len(queue_keys(""))
+        return {name: sum(lengths[i * width : (i + 1) * width]) for i, name in enumerate(names)}
+
+    async def ping(self) -> dict[str, Any]:
+        """Return the server's facts, or raise Retryable."""
+        try:
+            facts = await self._redis.info()
+            policy = await self._redis.config_get("appendonly")
+        except (RedisError, OSError) as error:
+            raise Retryable("Redis did not answer", why=str(error)) from error
+        return {"version": facts.get("redis_version"), "appendonly": policy.get("appendonly") == "yes"}

@@ -1,0 +1,108 @@
+"""Leases on assignments: claim by compare-and-swap, renewal from a side thread, fenced writes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from sqlalchemy import or_, update
+from sqlmodel import Session, col
+
+from kernel.clock import now
+from kernel.database import Database
+from kernel.errors import LostLease, Retryable
+from kernel.records import AssignmentRow
+from kernel.states import AssignmentState
+
+_A = AssignmentState
+
+
+def claim(database: Database, assignment_id: str, *, worker: str, seconds: float) -> AssignmentRow | None:
+    """Take a queued assignment, or one whose lease ran out; return None where somebody else has it."""
+    with database.writing() as session:
+        clock = database.now(session)
+        free = or_(
+            col(AssignmentRow.state) == _A.queued.value,
+            (col(AssignmentRow.state) == _A.running.value) & (col(AssignmentRow.lease_until) < clock),
+        )
+        taken = session.execute(
+            update(AssignmentRow)
+            .where(col(AssignmentRow.id) == assignment_id, free)
+            .values(
+                state=_A.running.value,
+                fence=AssignmentRow.fence + 1,
+                lease_until=clock + seconds,
+                worker=worker,
+                started_at=now(),
+            )
+        )
+        if taken.rowcount != 1:  # type: ignore[attr-defined] # an UPDATE's result has it
+            return None
+        return session.get(AssignmentRow, assignment_id)
+
+
+def renew(database: Database, held: dict[str, int], *, seconds: float) -> list[str]:
+    """Extend the leases held (id → fence) and return the ids that were lost."""
+    lost = []
+    with database.writing() as session:
+        until = database.now(session) + seconds
+        for assignment_id, fence in held.items():
+            kept = session.execute(
+                update(AssignmentRow)
+                .where(
+                    col(AssignmentRow.id) == assignment_id,
+                    col(AssignmentRow.fence) == fence,
+                    col(AssignmentRow.state) == _A.running.value,
+                )
+                .values(lease_until=until)
+            )
+            if kept.rowcount != 1:  # type: ignore[attr-defined] # an UPDATE's result has it
+                lost.append(assignment_id)
+    return lost
+
+
+def hold(session: Session, assignment_id: str, fence: int) -> AssignmentRow:
+    """Return the assignment inside a write, or raise LostLease where the fence is old."""
+    row = session.get(AssignmentRow, assignment_id)
+    if row is None or row.fence != fence or row.state != _A.running.value:
+        raise LostLease(f"assignment {assignment_id!r} is no longer ours", why="another worker or a stop took it")
+    return row
+
+
+class LeaseKeeper:
+    """Renews leases from its own thread, so that a tool that hogs the CPU or the loop cannot starve them."""
+
+    def __init__(self, database: Database, *, seconds: float) -> None:
+        self._database = database
+        self._seconds = seconds
+        self._held: dict[str, tuple[int, Callable[[], None]]] = {}
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def keep(self, assignment_id: str, fence: int, on_lost: Callable[[], None]) -> None:
+        """Renew from now on; `on_lost` is called from the side thread."""
+        with self._lock:
+            self._held[assignment_id] = (fence, on_lost)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
+                self._thread.start()
+
+    def release(self, assignment_id: str) -> None:
+        """Stop renewing."""
+        with self._lock:
+            self._held.pop(assignment_id, None)
+
+    def _run(self) -> None:
+        while not self._wake.wait(self._seconds / 3):
+            with self._lock:
+                held = dict(self._held)
+            if not held:
+                continue
+            try:
+                lost = renew(self._database, {id_: fence for id_, (fence, _) in held.items()}, seconds=self._seconds)
+            except Retryable:
+                continue  # the next tick comes well before the lease ends
+            for assignment_id in lost:
+                self.release(assignment_id)
+                held[assignment_id][1]()

@@ -1,0 +1,131 @@
+"""One worker process: its asyncio loop, the doorway that every task goes through, start and drain."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from celery import Celery
+from celery.signals import setup_logging, worker_ready, worker_shutting_down
+
+from kernel import logs
+from kernel.errors import Cancelled, NightdeskError, Retryable
+from kernel.settings import Settings
+
+T = TypeVar("T")
+log = logs.get(__name__)
+
+
+class Process:
+    """The one event loop of a worker process, in a thread of its own; clients made on it live with it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.worker = f"{name}@{socket.gethostname()}:{os.getpid()}"
+        self.draining = threading.Event()
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Return the loop, started on first use."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="loop", daemon=True).start()
+            return self._loop
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop and wait for it; context variables of the caller hold inside."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        """Start a coroutine on the loop that nobody waits for."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+
+class Announcer:
+    """Shows one short line per turn on the task in Flower while it runs."""
+
+    def __init__(self, app: Celery, task_id: str, hostname: str | None) -> None:
+        self._app, self._task_id, self._hostname = app, task_id, hostname
+
+    def say(self, line: str) -> None:
+        """Publish the line; a broker in trouble must not stop the work."""
+        try:
+            with self._app.events.default_dispatcher(hostname=self._hostname) as dispatcher:
+                dispatcher.send("task-turn", uuid=self._task_id, result=line, retry=False)
+        except (OSError, self._app.connection_for_write().connection_errors) as error:
+            log.warning("announcement_lost", reason=str(error))
+
+
+def doorway(
+    app: Celery, process: Process, name: str, *, acks_late: bool = False
+) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
+    """Register `async def work(announcer, *args, **kwargs)` as a task: bind ids, run on the loop, sort errors.
+
+    Retryable and our other errors are logged and end the task: rows say what is due, and the reconciler
+    rings again. Anything else is a bug: logged whole and raised, so that Flower shows it red.
+    """
+
+    def wrap(work: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+        def body(self: Any, *args: Any, **kwargs: Any) -> None:
+            announcer = Announcer(app, self.request.id, self.request.hostname)
+            logs.bind(task=name, task_id=self.request.id)
+            try:
+                process.run(_as_coroutine(work(announcer, *args, **kwargs)))
+            except Cancelled as stop:
+                log.info("stopped", reason=str(stop))
+            except Retryable as error:
+                log.warning("not_now", reason=str(error))
+            except NightdeskError as error:
+                log.error("failed", code=error.code, reason=str(error))  # noqa: TRY400 the reason is the message
+            except Exception:
+                log.exception("bug")
+                raise
+            finally:
+                logs.clear()
+
+        app.task(body, name=name, bind=True, acks_late=acks_late, typing=False)
+        return work
+
+    return wrap
+
+
+async def _as_coroutine(work: Awaitable[T]) -> T:
+    return await work
+
+
+def install(
+    app: Celery,
+    settings: Settings,
+    process: Process,
+    *,
+    on_ready: Callable[[list[str]], Coroutine[Any, Any, None]] | None = None,
+    on_drain: Callable[[], Coroutine[Any, Any, None]] | None = None,
+) -> None:
+    """Hook logging, readiness (with the queues consumed) and drain into the worker of `app`."""
+
+    def set_up_logging(**_: Any) -> None:
+        logs.configure(settings, service=process.name)
+
+    def ready(sender: Any = None, **_: Any) -> None:
+        names = [queue.name for queue in sender.task_consumer.queues] if sender else []
+        log.info("worker_ready", queues=names, worker=process.worker)
+        if on_ready is not None:
+            process.spawn(on_ready(names))
+
+    def shutting_down(**_: Any) -> None:
+        process.draining.set()
+        if on_drain is not None:
+            process.spawn(on_drain())
+
+    # weak=False: these closures have no other owner
+    setup_logging.connect(set_up_logging, weak=False)
+    worker_ready.connect(ready, weak=False)
+    worker_shutting_down.connect(shutting_down, weak=False)
