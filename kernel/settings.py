@@ -79,6 +79,7 @@ class Settings(BaseSettings):
 
     # agents
     agent_folders: list[Path] = []  # agents outside the package, one folder each
+    actions_dir: Path | None = None  # catalogue, policy and inventory of actions; default: ops/actions
     worker_concurrency: int = 16
     webhook_url: SecretStr | None = None
     webhook_secret: SecretStr | None = None
@@ -134,6 +135,11 @@ class Settings(BaseSettings):
         """Return the folders whose logs may be read in place."""
         roots = self.log_roots if self.log_roots is not None else [Path.cwd(), Path("/var/log")]
         return [Path(os.path.realpath(root.expanduser())) for root in roots]
+
+    @property
+    def actions(self) -> Path:
+        """Return the folder of the action catalogue, its policy and its inventory."""
+        return (self.actions_dir or self.ops_dir / "actions").expanduser().absolute()
 
     @property
     def lease_seconds(self) -> float:
