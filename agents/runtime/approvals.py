@@ -61,7 +61,7 @@ def is_protected(target: str, policy: ApprovalPolicy) -> bool:
 def digest(
     *, tool: str, arguments: dict[str, Any], prepared: Prepared, requester: str, expires_at: datetime
 ) -> str:
-    """Return the sha256 a decision binds to; whatever the person saw is in it, so any change needs a new one."""
+    """Return the sha256 a decision binds to: all that the person saw is in it, so any change asks again."""
     if expires_at.tzinfo is None:
         raise Fatal(f"an approval cannot expire at a moment without a zone: {expires_at!r}")
     seen = {
