@@ -1,0 +1,192 @@
+"""Redaction hides what must not be seen, leaves the rest alone, and does so in linear time."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernel.redaction import Redactor, is_secret_key
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+REDACTOR = Redactor()
+
+HIDDEN = [
+    ("password=hunter2", "hunter2"),
+    ("DB_PASSWORD=p@ss/w0rd&x=1", "p@ss/w0rd"),
+    ('password = "two words here"', "two words here"),
+    ("user=a,password=b7,host=c", "b7"),
+    ("the admin password is Xk9!pass, please check", "Xk9!pass"),
+    ("密码是 abc12345。", "abc12345"),
+    ("口令：tr0ub4dor", "tr0ub4dor"),
+    ("postgresql://desk:s3cr3t@db:5432/x", "s3cr3t"),
+    ("redis://:onlypass@127.0.0.1:6379/0", "onlypass"),
+    ("curl -u admin:hunter22 http://x", "hunter22"),
+    ("mysql --password hunter22 -h x", "hunter22"),
+    ("key AKIAIOSFODNN7EXAMPLE used", "AKIAIOSFODNN7EXAMPLE"),
+    ("ak LTAI5tAbCdEfGhIjKlMnOpQr", "LTAI5tAbCdEfGhIjKlMnOpQr"),
+    ("AKIDz8krbsJ5yKBZQpn74WFkmLPx3EXAMPLE", "AKIDz8krbsJ5yKBZQpn74WFkmLPx3EXAMPLE"),
+    ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"),
+    ("xoxb-123456789012-abcdefGHIJ", "xoxb-123456789012-abcdefGHIJ"),
+    ("sk-proj-abcdefghijklmnop1234", "sk-proj-abcdefghijklmnop1234"),
+    ("POST https://hooks.slack.com/services/T000/B000/XXXX1234", "T000/B000/XXXX1234"),
+    ("jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sflKxwRJSMeKKF2QT4", "eyJzdWIiOiIxMjM0In0"),
+    ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----", "MIIEow"),
+    ("-----BEGIN PRIVATE KEY-----\\nMIIEvQ", "MIIEvQ"),
+    ("Set-Cookie: sid=abc; Path=/", "abc"),
+    ("\x1b[31m13800138000\x1b[0m", "13800138000"),
+    ("手机13800138000未接", "13800138000"),
+    ("call +49 170 1234567 now", "170 1234567"),
+    ("call (415) 555-2671", "555-2671"),
+    ("card 4111 1111 1111 1111.", "4111 1111 1111 1111"),
+    ("１１０１０１１９９００３０７００１１", "１１０１０１"),
+    ("token: aaaa password=zzz9", "zzz9"),
+    ("<password>hunter2</password>", "hunter2"),
+    ('{"password": 123456}', "123456"),
+    ('{"cookies": ["a1", "b2"]}', "b2"),
+    ('{"a": "{\\"b\\": \\"{\\\\\\"token\\\\\\": \\\\\\"abcd12345\\\\\\"}\\"}"}', "abcd12345"),
+    ('{"pass\\u0077ord": "hunter2"}', "hunter2"),
+]
+
+KEPT = [
+    "tokens=200 used, max_tokens=4096, token_count: 15",
+    "token count is 300",
+    "unexpected token: ';' at line 3",
+    "Access denied for user x (using password: YES)",
+    "Failed password for invalid user admin from 10.0.0.1 port 22",
+    "password: incorrect",
+    "PWD=/var/lib/app",
+    "blk_-1608999687919862906 blk_4111111111111111",
+    "10.0.0.1:8080 -> 192.168.100.200:443",
+    "2024-01-01 10:20:30.123456 +0800",
+    "[10/Mar/2024:02:30:00 +1000] GET /",
+    "ts=1710000000000 ns=1710000000000000000",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "started ssh@tty1.service icon@2x.png git@github.com:org/repo",
+    "Basic authentication required, bearer of news",
+    "135 1024 2048 4096",
+    "https://example.com:8080/path?mail=1",
+    '{"tokens": 200, "token": 5, "key": "pool_exhausted", "session_id": "s-1"}',
+    "password=${DB_PASSWORD} password=*** password: null",
+    "错误：连接池耗尽，密码错误",
+]
+
+
+@pytest.mark.parametrize(("line", "secret"), HIDDEN)
+def test_hides(line: str, secret: str) -> None:
+    assert secret not in REDACTOR.text(line)
+
+
+@pytest.mark.parametrize("line", KEPT)
+def test_keeps(line: str) -> None:
+    assert REDACTOR.text(line) == line
+
+
+@pytest.mark.parametrize("line", [line for line, _ in HIDDEN] + KEPT)
+def test_twice_changes_nothing(line: str) -> None:
+    once = REDACTOR.text(line)
+    assert REDACTOR.text(once) == once
+
+
+def test_the_rest_of_the_line_stays() -> None:
+    assert REDACTOR.text("user=a,password=b7,host=c").startswith("user=a,password=<SECRET:")
+    assert REDACTOR.text("user=a,password=b7,host=c").endswith(">,host=c")
+
+
+def test_same_value_same_placeholder_within_a_salt() -> None:
+    first = REDACTOR.text("tel 13800138000")
+    assert first == REDACTOR.text("tel 13800138000")
+    assert REDACTOR.text("138-0013-8000") in first.removeprefix("tel ")
+    assert first != Redactor(salt=b"other").text("tel 13800138000")
+    assert first != REDACTOR.text("tel 13800138001")
+
+
+def test_secrets_by_value_in_all_forms() -> None:
+    redactor = Redactor(['we"ird/päss'])
+    for form in ('we"ird/päss', "we%22ird%2Fp%C3%A4ss", 'we\\"ird/päss', 'we\\"ird/p\\u00e4ss'):
+        assert redactor.text(f"x {form} y").startswith("x <SECRET:")
+    assert Redactor([""]).text("abc") == "abc"
+
+
+def test_value_walks_everything() -> None:
+    value = {
+        "Authorization": "abc",
+        "list": [{"accessToken": "zzz"}, "tel 13800138000"],
+        "n": 5,
+        "none": None,
+    }
+    value |= {"a@example.com": 1, "apiKey": {"password": 4711}, "usage": {"total_tokens": 12}}
+    text = json.dumps(REDACTOR.value(value))
+    for secret in ("abc", "zzz", "13800138000", "a@example.com", "4711"):
+        assert secret not in text
+    assert REDACTOR.value({"n": 5, "usage": {"total_tokens": 12}}) == {"n": 5, "usage": {"total_tokens": 12}}
+
+
+def test_secret_keys() -> None:
+    assert all(
+        map(is_secret_key, ["password", "DB_PASSWORD", "accessToken", "x-api-key", "Set-Cookie", "密码"])
+    )
+    assert not any(map(is_secret_key, ["tokens", "max_tokens", "tokenCount", "key", "session_id", "passage"]))
+
+
+def test_deep_json_does_not_break() -> None:
+    deep = "[" * 100_000
+    assert REDACTOR.text(deep) == deep
+    value: object = "tel 13800138000"
+    for _ in range(200):
+        value = [value]
+    assert "13800138000" not in json.dumps(REDACTOR.value(value))
+
+
+@given(st.text())
+def test_any_text_survives_and_is_stable(text: str) -> None:
+    once = REDACTOR.text(text)
+    assert REDACTOR.text(once) == once
+
+
+def test_lone_surrogates_survive() -> None:
+    text = b"gbk \xc4\xe3 tel 13800138000".decode("utf-8", "surrogateescape")
+    assert "\udcc4" in REDACTOR.text(text)
+
+
+@pytest.mark.parametrize(
+    "piece", ["token=", "a@", "password:", "://x:", "1380 ", "eyJ", "Basic ", '{"a":', "+1 2"]
+)
+def test_linear_on_hostile_text(piece: str) -> None:
+    def seconds(size: int) -> float:
+        text = piece * (size // len(piece))
+        begin = time.perf_counter()
+        REDACTOR.text(text)
+        return time.perf_counter() - begin
+
+    seconds(1000)
+    # quadratic growth would be 100 times; the floor keeps a busy machine's noise out
+    assert seconds(300_000) < 35 * max(seconds(30_000), 0.004)
+
+
+@pytest.fixture(scope="module")
+def planted() -> list[dict[str, str]]:
+    path = DATA / "synthetic" / "redaction.jsonl"
+    if not path.exists():
+        pytest.skip("shared/data/synthetic is not on this machine")
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+
+
+def test_the_planted_set(planted: list[dict[str, str]]) -> None:
+    leaks = [p for p in planted if "must_hide" in p and p["must_hide"] in REDACTOR.text(p["line"])]
+    touched = [p for p in planted if "must_keep" in p and REDACTOR.text(p["line"]) != p["line"]]
+    assert (leaks, touched) == ([], [])
+
+
+def test_real_logs_are_left_alone() -> None:
+    files = sorted((DATA / "loghub_2k").glob("*/*.log"))
+    if not files:
+        pytest.skip("shared/data/loghub_2k is not on this machine")
+    lines = [x for f in files for x in f.read_text("utf-8", "surrogateescape").splitlines()]
+    changed = [line for line in lines if REDACTOR.text(line) != line]
+    assert len(changed) * 1000 < len(lines), changed[:5]
