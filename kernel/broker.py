@@ -55,7 +55,9 @@ class QuietTask(Task):  # type: ignore[type-arg] # generic in the stubs only
 
 def make_celery(settings: Settings, service: str) -> Celery:
     """Return the service's Celery app; opens no connection."""
-    app = Celery(f"nightdesk.{service}", broker=settings.redis_url, backend=settings.redis_url, task_cls=QuietTask)
+    app = Celery(
+        f"nightdesk.{service}", broker=settings.redis_url, backend=settings.redis_url, task_cls=QuietTask
+    )
     app.conf.update(
         task_serializer="json",
         result_serializer="json",
@@ -117,7 +119,11 @@ def _schedule(settings: Settings) -> dict[str, Any]:
             "schedule": 60.0,
             "options": {"queue": queue(MEMORY), "expires": 50},
         },
-        "relay": {"task": "memory.relay", "schedule": 30.0, "options": {"queue": queue(MEMORY), "expires": 25}},
+        "relay": {
+            "task": "memory.relay",
+            "schedule": 30.0,
+            "options": {"queue": queue(MEMORY), "expires": 25},
+        },
         "nightly-decay": {
             "task": "memory.decay",
             "schedule": crontab(hour=3, minute=10),
@@ -148,7 +154,9 @@ class Doorbell:
             headers={"shown": shown(subject, note, self._redactor)},
         )
 
-    def ask(self, task: str, *, queue_name: str, reply_to: str, question: dict[str, Any], expires: float) -> None:
+    def ask(
+        self, task: str, *, queue_name: str, reply_to: str, question: dict[str, Any], expires: float
+    ) -> None:
         """Send a question; the answer comes to the Redis list `reply_to` (see kernel.control)."""
         self._app.send_task(
             task,

@@ -152,6 +152,8 @@ class Outcome(Value):
     notifications: list[NotificationOutcome] = []
     not_done: list[NotDone] = []
     cited_memories: list[str] = []
+    #: Structured facts for the session's next turns; never shown as the answer.
+    facts: dict[str, Any] = {}
     brain: str = "routine"
     partial: bool = False
     usage: Usage = Usage()
@@ -174,6 +176,16 @@ class Plan(Value):
     assignments: list[PlannedAssignment] = Field(max_length=8)
 
 
+class SessionTurn(Value):
+    """An earlier run of the session: what was asked, what was answered, what the agents kept as facts."""
+
+    run_id: str
+    text: str
+    answer: str
+    agents: list[str] = []
+    facts: dict[str, Any] = {}
+
+
 class Work(Value):
     """Everything an agent is told about its assignment."""
 
@@ -189,6 +201,7 @@ class Work(Value):
     labels: dict[str, str] = {}
     namespace: str = "default"
     user: str = "local"
+    session: list[SessionTurn] = []
     session_summary: str = ""
     brain: Literal["auto", "routine", "model"] = "auto"
     deadline_at: datetime | None = None
@@ -203,6 +216,8 @@ class Card(Value):
     worker: str
     tools: list[str] = []
     sources: list[str] = []
+    #: RE2 patterns over the request text: what this agent is for where no playbook and no model plans.
+    handles: list[str] = []
     version: str = ""
 
 

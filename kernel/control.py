@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 from redis import asyncio as aioredis
@@ -23,12 +24,18 @@ _RECONNECT_SECONDS = 1.0
 
 def connect(url: str) -> aioredis.Redis:
     """Return an asynchronous client; it connects on first use and belongs to one loop."""
-    return cast(
-        "aioredis.Redis",
-        aioredis.Redis.from_url(
-            url, decode_responses=True, socket_timeout=15, socket_connect_timeout=5, health_check_interval=10
-        ),
+    return aioredis.Redis.from_url(
+        url, decode_responses=True, socket_timeout=15, socket_connect_timeout=5, health_check_interval=10
     )
+
+
+@contextmanager
+def redis_errors(what: str) -> Iterator[None]:
+    """Turn Redis's errors into ours: whoever asked may ask again."""
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        raise Retryable(f"Redis did not take {what}", why=str(error)) from error
 
 
 class Control:
@@ -39,8 +46,9 @@ class Control:
 
     async def stop(self, run_id: str, why: str) -> None:
         """Raise the stop flag of a run and nudge every worker."""
-        await self._redis.set(f"nightdesk:stop:{run_id}", why, ex=_STOP_SECONDS)
-        await self._redis.publish(_STOP_CHANNEL, json.dumps({"run": run_id, "why": why}))
+        with redis_errors("a stop flag"):
+            await self._redis.set(f"nightdesk:stop:{run_id}", why, ex=_STOP_SECONDS)
+            await self._redis.publish(_STOP_CHANNEL, json.dumps({"run": run_id, "why": why}))
 
     async def stopped(self, run_id: str) -> str | None:
         """Return why a run was stopped, or None."""
@@ -67,11 +75,14 @@ class Control:
         await asyncio.to_thread(
             doorbell.ask, task, queue_name=queue_name, reply_to=reply_to, question=question, expires=seconds
         )
-        answered = await cast(
-            "Awaitable[list[str] | None]", self._redis.blpop([reply_to], timeout=max(seconds, 0.01))
-        )
+        with redis_errors("a question"):
+            answered = await cast(
+                "Awaitable[list[str] | None]", self._redis.blpop([reply_to], timeout=max(seconds, 0.01))
+            )
         if answered is None:
-            raise Retryable(f"{task} gave no answer within {seconds:g} s", why="no worker took the question in time")
+            raise Retryable(
+                f"{task} gave no answer within {seconds:g} s", why="no worker took the question in time"
+            )
         answer = json.loads(answered[1])
         if "error" in answer:
             raise Retryable(f"{task} failed", why=str(answer["error"]))
@@ -87,11 +98,12 @@ class Control:
 
     async def queue_lengths(self, names: list[str]) -> dict[str, int]:
         """Return how many messages wait in each queue, over all priorities."""
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for name in names:
-                for key in queue_keys(name):
-                    pipe.llen(key)
-            lengths = await pipe.execute()
+        with redis_errors("a question about its queues"):
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for name in names:
+                    for key in queue_keys(name):
+                        pipe.llen(key)
+                lengths = await pipe.execute()
         width = len(queue_keys(""))
         return {name: sum(lengths[i * width : (i + 1) * width]) for i, name in enumerate(names)}
 

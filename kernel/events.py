@@ -31,8 +31,10 @@ class TextDelta(_Event):
     """A piece of an answer, coalesced over about 40 ms."""
 
     type: Literal["text_delta"] = "text_delta"
-    turn: int
+    turn: int = 0
     text: str
+    #: The text of this assignment that came before was cut and is being said again.
+    superseded: bool = False
 
 
 class ToolCallStart(_Event):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from sqlalchemy import or_, update
+from sqlalchemy import or_, select, update
 from sqlmodel import Session, col
 
 from kernel.clock import now
 from kernel.database import Database
 from kernel.errors import LostLease, Retryable
-from kernel.records import AssignmentRow
+from kernel.records import AssignmentRow, RunRow
 from kernel.states import AssignmentState
 
 _A = AssignmentState
@@ -41,9 +41,9 @@ def claim(database: Database, assignment_id: str, *, worker: str, seconds: float
         return session.get(AssignmentRow, assignment_id)
 
 
-def renew(database: Database, held: dict[str, int], *, seconds: float) -> list[str]:
-    """Extend the leases held (id → fence) and return the ids that were lost."""
-    lost = []
+def renew(database: Database, held: dict[str, int], *, seconds: float) -> dict[str, str]:
+    """Extend the leases held (id → fence); return why to cut the ones that were lost or whose run was stopped."""
+    cut: dict[str, str] = {}
     with database.writing() as session:
         until = database.now(session) + seconds
         for assignment_id, fence in held.items():
@@ -57,15 +57,24 @@ def renew(database: Database, held: dict[str, int], *, seconds: float) -> list[s
                 .values(lease_until=until)
             )
             if kept.rowcount != 1:  # type: ignore[attr-defined] # an UPDATE's result has it
-                lost.append(assignment_id)
-    return lost
+                cut[assignment_id] = "lost"
+        stopped = session.execute(
+            select(col(AssignmentRow.id), col(RunRow.stop))
+            .join(RunRow, col(RunRow.id) == col(AssignmentRow.run_id))
+            .where(col(AssignmentRow.id).in_(held), col(RunRow.stop) != "")
+        )
+        for assignment_id, stop in stopped:
+            cut.setdefault(assignment_id, stop)
+    return cut
 
 
 def hold(session: Session, assignment_id: str, fence: int) -> AssignmentRow:
     """Return the assignment inside a write, or raise LostLease where the fence is old."""
     row = session.get(AssignmentRow, assignment_id)
     if row is None or row.fence != fence or row.state != _A.running.value:
-        raise LostLease(f"assignment {assignment_id!r} is no longer ours", why="another worker or a stop took it")
+        raise LostLease(
+            f"assignment {assignment_id!r} is no longer ours", why="another worker or a stop took it"
+        )
     return row
 
 
@@ -75,15 +84,15 @@ class LeaseKeeper:
     def __init__(self, database: Database, *, seconds: float) -> None:
         self._database = database
         self._seconds = seconds
-        self._held: dict[str, tuple[int, Callable[[], None]]] = {}
+        self._held: dict[str, tuple[int, Callable[[str], None]]] = {}
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def keep(self, assignment_id: str, fence: int, on_lost: Callable[[], None]) -> None:
-        """Renew from now on; `on_lost` is called from the side thread."""
+    def keep(self, assignment_id: str, fence: int, on_cut: Callable[[str], None]) -> None:
+        """Renew from now on; `on_cut(why)` is called from the side thread."""
         with self._lock:
-            self._held[assignment_id] = (fence, on_lost)
+            self._held[assignment_id] = (fence, on_cut)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
                 self._thread.start()
@@ -100,9 +109,11 @@ class LeaseKeeper:
             if not held:
                 continue
             try:
-                lost = renew(self._database, {id_: fence for id_, (fence, _) in held.items()}, seconds=self._seconds)
+                cut = renew(
+                    self._database, {id_: fence for id_, (fence, _) in held.items()}, seconds=self._seconds
+                )
             except Retryable:
                 continue  # the next tick comes well before the lease ends
-            for assignment_id in lost:
+            for assignment_id, why in cut.items():
                 self.release(assignment_id)
-                held[assignment_id][1]()
+                held[assignment_id][1](why)

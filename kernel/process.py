@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from celery import Celery
@@ -19,6 +19,11 @@ from kernel.settings import Settings
 
 T = TypeVar("T")
 log = logs.get(__name__)
+
+#: Well under half the visibility time-out, above which Redis would hand the message out twice.
+_RETRY_SECONDS = 2
+#: Blocking tools and SQL share these threads; a scan must not keep a commit waiting.
+_THREADS = 32
 
 
 class Process:
@@ -37,6 +42,7 @@ class Process:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
+                self._loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="blocking"))
                 threading.Thread(target=self._loop.run_forever, name="loop", daemon=True).start()
             return self._loop
 
@@ -54,23 +60,25 @@ class Announcer:
 
     def __init__(self, app: Celery, task_id: str, hostname: str | None) -> None:
         self._app, self._task_id, self._hostname = app, task_id, hostname
+        self._lost: tuple[type[Exception], ...] = (OSError, *app.connection_for_write().connection_errors)
 
     def say(self, line: str) -> None:
         """Publish the line; a broker in trouble must not stop the work."""
         try:
             with self._app.events.default_dispatcher(hostname=self._hostname) as dispatcher:
                 dispatcher.send("task-turn", uuid=self._task_id, result=line, retry=False)
-        except (OSError, self._app.connection_for_write().connection_errors) as error:
+        except self._lost as error:
             log.warning("announcement_lost", reason=str(error))
 
 
 def doorway(
-    app: Celery, process: Process, name: str, *, acks_late: bool = False
+    app: Celery, process: Process, name: str, *, carries_request: bool = False
 ) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
     """Register `async def work(announcer, *args, **kwargs)` as a task: bind ids, run on the loop, sort errors.
 
     Retryable and our other errors are logged and end the task: rows say what is due, and the reconciler
-    rings again. Anything else is a bug: logged whole and raised, so that Flower shows it red.
+    rings again; only a message that carries a request itself is acked late and sent again. Anything else
+    is a bug: logged whole and raised, so that Flower shows it red.
     """
 
     def wrap(work: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
@@ -83,6 +91,8 @@ def doorway(
                 log.info("stopped", reason=str(stop))
             except Retryable as error:
                 log.warning("not_now", reason=str(error))
+                if carries_request:
+                    raise self.retry(countdown=_RETRY_SECONDS, max_retries=None, exc=error) from error
             except NightdeskError as error:
                 log.error("failed", code=error.code, reason=str(error))  # noqa: TRY400 the reason is the message
             except Exception:
@@ -91,7 +101,8 @@ def doorway(
             finally:
                 logs.clear()
 
-        app.task(body, name=name, bind=True, acks_late=acks_late, typing=False)
+        register: Any = app.task  # the stubs have no overload for a body that takes anything
+        register(body, name=name, bind=True, acks_late=carries_request, typing=False)
         return work
 
     return wrap

@@ -51,10 +51,16 @@ class RunRow(SQLModel, table=True):
     request: dict[str, Any] = _json()
     playbook: str = ""
     planned_by: str = ""
-    round: int = 0
+    #: Names of the playbook rounds that were added, in order.
+    rounds: list[str] = _json(list)
     priority: str = "normal"
     memories: list[dict[str, Any]] = _json(list)
     memory_note: str = ""
+    session: list[dict[str, Any]] = _json(list)
+    session_summary: str = ""
+    #: `cancelled` or `expired` once somebody, or the clock, said stop; the run ends in that state.
+    stop: str = ""
+    stop_reason: str = ""
     report: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON))
     deadline_at: datetime | None = _no_moment()
     created_at: datetime = _moment(index=True)

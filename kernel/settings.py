@@ -43,6 +43,7 @@ class Settings(BaseSettings):
     qdrant_url: str | None = None
     qdrant_api_key: SecretStr | None = None
     artifact_url: str | None = None  # default: a folder in the data folder
+    playbooks_dir: Path | None = None  # default: ops/playbooks
     artifact_max_bytes: int = 256 * 1024 * 1024
     log_roots: list[Path] | None = None  # default: the working directory and /var/log
 
@@ -129,6 +130,11 @@ class Settings(BaseSettings):
     def artifacts(self) -> str:
         """Return the fsspec URL of the artifact store."""
         return self.artifact_url or f"file://{self.data / 'artifacts'}"
+
+    @property
+    def playbooks(self) -> Path:
+        """Return the folder of playbooks."""
+        return self.playbooks_dir or self.ops_dir / "playbooks"
 
     @property
     def roots(self) -> list[Path]:

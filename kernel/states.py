@@ -73,7 +73,7 @@ _ASSIGNMENT_STOPS = {_A.failed, _A.cancelled, _A.expired}
 MOVES: dict[StrEnum, frozenset[StrEnum]] = {
     _R.accepted: frozenset({_R.planning, *_RUN_STOPS}),
     _R.planning: frozenset({_R.working, _R.answering, *_RUN_STOPS}),
-    _R.working: frozenset({_R.waiting, _R.planning, _R.answering, *_RUN_STOPS}),
+    _R.working: frozenset({_R.waiting, _R.answering, *_RUN_STOPS}),
     _R.waiting: frozenset({_R.working, _R.answering, *_RUN_STOPS}),
     _R.answering: frozenset({_R.succeeded, *_RUN_STOPS}),
     **{ended: frozenset() for ended in RUN_ENDED},

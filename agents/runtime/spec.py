@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from agents.runtime.approvals import ApprovalPolicy
 from agents.runtime.tools import Tool, ToolContext
 from kernel.contracts import Outcome, Usage, Value, Work
 from kernel.settings import Settings
@@ -49,6 +50,8 @@ class DoneTurn(Value):
     calls: list[DoneCall] = []
     note: str = ""
     brain: str = "routine"
+    outcome: Outcome | None = None
+    usage: Usage = Usage()
 
 
 class TurnView(Value):
@@ -91,7 +94,10 @@ class AgentSpec:
     collect: Collect | None = None
     read_line: ReadLine | None = None
     sources: Callable[[Settings], list[str]] = lambda _: []
+    policy: Callable[[Settings], ApprovalPolicy] = lambda _: ApprovalPolicy()
     max_turns: int | None = None
+    #: RE2 patterns over the request text, for agents that no playbook names.
+    handles: tuple[str, ...] = ()
 
     @property
     def queue(self) -> str:

@@ -1,0 +1,49 @@
+"""Composition root of an agent worker: settings to adapters to the runtime; exposes `celery_app`."""
+
+from __future__ import annotations
+
+from agents.catalog import load
+from agents.presence import Presence
+from agents.runtime.tools import Resources
+from agents.service import Agents
+from agents.tasks import register
+from kernel.artifacts import ArtifactStore
+from kernel.broker import Doorbell, make_celery, queue
+from kernel.cards import Cards
+from kernel.control import Control, connect
+from kernel.database import Database
+from kernel.lease import LeaseKeeper
+from kernel.model import make_model
+from kernel.process import Process, install
+from kernel.redaction import Redactor
+from kernel.settings import settings
+from kernel.streams import EventLog
+
+_settings = settings()
+celery_app = make_celery(_settings, "agents")
+_process = Process("agents")
+_redis = connect(_settings.redis_url)
+_database = Database(_settings.database)
+_agents = Agents(
+    agents=load(_settings.agent_folders),
+    resources=Resources(
+        settings=_settings,
+        database=_database,
+        artifacts=ArtifactStore(_settings.artifacts, max_bytes=_settings.artifact_max_bytes),
+    ),
+    model=make_model(_settings),
+    doorbell=Doorbell(celery_app, Redactor(_settings.secrets())),
+    events=EventLog(
+        _redis, length=_settings.event_stream_length, ttl_seconds=_settings.event_stream_ttl_seconds
+    ),
+    keeper=LeaseKeeper(_database, seconds=_settings.lease_seconds),
+    worker=_process.worker,
+    draining=_process.draining.is_set,
+)
+celery_app.conf.task_queues = [
+    *celery_app.conf.task_queues,
+    *(queue(a.queue) for a in _agents.agents.values()),
+]
+register(celery_app, _process, _agents)
+_presence = Presence(_agents, Cards(_redis), Control(_redis))
+install(celery_app, _settings, _process, on_ready=_presence.start, on_drain=_presence.leave)

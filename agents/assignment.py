@@ -1,0 +1,197 @@
+"""One claimed assignment: from its rows through the loop to the outcome that it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from agents.outcomes import Ending, finish, load_work, merge, park
+from agents.runtime.brain import make_brain
+from agents.runtime.evidence import LineReader, check
+from agents.runtime.execution import Execution
+from agents.runtime.gate import Gate
+from agents.runtime.journal import Journal
+from agents.runtime.loop import Limits, Parked, work_through
+from agents.runtime.spec import AgentSpec, DoneTurn
+from agents.runtime.tools import ToolContext
+from kernel import logs
+from kernel.clock import now
+from kernel.contracts import Outcome, Work
+from kernel.errors import Cancelled, Fatal, LostLease, NightdeskError
+from kernel.events import Event, FindingFound, StatusChange
+from kernel.records import AssignmentRow
+from kernel.redaction import Redactor
+from kernel.states import AssignmentState
+from kernel.streams import TextStream
+
+if TYPE_CHECKING:
+    from agents.service import Agents
+
+log = logs.get(__name__)
+
+Say = Callable[[str], None]
+
+#: What a cut says about the end of an assignment; every other word means cancelled.
+_CUTS = {"expired": AssignmentState.expired, "drain": AssignmentState.queued}
+
+
+class Assignment:
+    """The work of one worker on one assignment, under one fence."""
+
+    def __init__(self, agents: Agents, row: AssignmentRow, say: Say) -> None:
+        self._agents = agents
+        self._row = row
+        self._say = say
+        self._settings = agents.resources.settings
+        self._database = agents.resources.database
+        self._redactor = Redactor(self._settings.secrets(), row.run_id.encode())
+        self._journal = Journal(
+            self._database, run_id=row.run_id, assignment_id=row.id, fence=row.fence, worker=agents.worker
+        )
+
+    async def see_through(self, why_cut: Callable[[], str]) -> None:
+        """Work until the outcome, the wait for a person, the deadline, a stop, or the end of the lease."""
+        try:
+            spec = self._spec()
+            work = await asyncio.to_thread(load_work, self._database, self._row)
+        except NightdeskError as error:
+            await self._leave(Ending(AssignmentState.failed, reason=str(error)), None, None)
+            return
+        try:
+            ending = await self._ending(spec, work)
+        except asyncio.CancelledError:
+            why = why_cut()
+            if why == "lost":
+                log.warning("lease_lost", assignment=self._row.id)
+                return
+            ending = Ending(_CUTS.get(why, AssignmentState.cancelled), reason=why)
+        except (LostLease, Cancelled) as stop:
+            log.warning("left", reason=str(stop))
+            return
+        await asyncio.shield(self._leave(ending, spec, work))
+
+    async def _ending(self, spec: AgentSpec, work: Work) -> Ending:
+        await self._tell("running", detail={"worker": self._agents.worker, "attempt": self._row.attempts + 1})
+        left = (work.deadline_at - now()).total_seconds() if work.deadline_at else None
+        try:
+            async with asyncio.timeout(left):
+                ended = await self._loop(spec, work)
+        except TimeoutError:
+            return Ending(AssignmentState.expired, reason="the deadline passed")
+        except (LostLease, Cancelled):
+            raise
+        except NightdeskError as error:
+            log.warning("assignment_failed", reason=str(error))
+            return Ending(AssignmentState.failed, reason=self._redactor.text(str(error)))
+        if isinstance(ended, Parked):
+            return Ending(AssignmentState.waiting, reason=f"waits for a person: {', '.join(ended.calls)}")
+        return Ending(AssignmentState.done, outcome=ended)
+
+    async def _loop(self, spec: AgentSpec, work: Work) -> Outcome | Parked:
+        tools = self._agents.tools(spec)
+        texts = TextStream(
+            self._agents.events, run_id=work.run_id, assignment_id=work.assignment_id, agent=spec.name
+        )
+        gate = Gate(
+            work=work,
+            database=self._database,
+            journal=self._journal,
+            policy=spec.policy(self._settings),
+            ttl_seconds=self._settings.approval_ttl_seconds,
+            emit=self._emit,
+            redactor=self._redactor,
+        )
+        execution = Execution(
+            work=work,
+            tools=tools,
+            journal=self._journal,
+            gate=gate,
+            resources=self._agents.resources,
+            emit=self._emit,
+            redactor=self._redactor,
+        )
+
+        async def judge(outcome: Outcome) -> tuple[Outcome, list[str]]:
+            served = {memory.id for memory in work.memories}
+            return await check(outcome, read=self._reader(spec, work), served=served)
+
+        try:
+            return await work_through(
+                work,
+                make_brain(spec, self._agents.model, self._settings, work, list(tools.values())),
+                tools=list(tools),
+                limits=self._limits(spec),
+                journal=self._journal,
+                calls=execution,
+                check=judge,
+                on_text=texts.write,
+                announce=self._announce,
+            )
+        finally:
+            await texts.close()
+
+    def _reader(self, spec: AgentSpec, work: Work) -> LineReader | None:
+        read_line = spec.read_line
+        if read_line is None:
+            return None
+        context = ToolContext(work=work, resources=self._agents.resources)
+
+        async def read(source: str, line: int) -> str | None:
+            try:
+                return await read_line(context, source, line)
+            except NightdeskError:
+                return None  # a source that cannot be read proves nothing
+
+        return read
+
+    def _limits(self, spec: AgentSpec) -> Limits:
+        settings = self._settings
+        return Limits(
+            turns=spec.max_turns or settings.max_turns,
+            calls=settings.max_calls,
+            tokens=settings.max_tokens,
+            cost=settings.max_cost,
+        )
+
+    def _spec(self) -> AgentSpec:
+        spec = self._agents.agents.get(self._row.agent)
+        if spec is None:
+            raise Fatal(
+                f"this worker has no agent {self._row.agent!r}", next_step="Start a worker of that agent."
+            )
+        return spec
+
+    async def _announce(self, turn: DoneTurn) -> None:
+        calls = ", ".join(call.tool for call in turn.calls) or "answer"
+        await asyncio.to_thread(self._say, f"turn {turn.number} ({turn.brain}): {calls}")
+
+    async def _leave(self, ending: Ending, spec: AgentSpec | None, work: Work | None) -> None:
+        """Record how it ended, with what the journal proves was done, whatever the ending is."""
+        try:
+            if ending.state is AssignmentState.waiting:
+                await asyncio.to_thread(park, self._database, self._row)
+            else:
+                turns = await self._journal.load()
+                collected = spec.collect(work, turns) if spec and work and spec.collect else Outcome()
+                outcome = merge(ending.outcome, collected, turns)
+                await asyncio.to_thread(finish, self._database, self._row, ending, outcome)
+                for finding in outcome.findings:
+                    await self._emit(FindingFound(run_id=self._row.run_id, finding=finding, **self._ids()))
+        except LostLease as lost:
+            log.warning("outcome_not_recorded", reason=str(lost))
+            return
+        await self._tell(ending.state.value, reason=ending.reason)
+
+    def _ids(self) -> dict[str, Any]:
+        return {"assignment_id": self._row.id, "agent": self._row.agent}
+
+    async def _tell(self, state: str, *, reason: str = "", detail: dict[str, Any] | None = None) -> None:
+        await self._emit(
+            StatusChange(
+                run_id=self._row.run_id, state=state, reason=reason, detail=detail or {}, **self._ids()
+            )
+        )
+
+    async def _emit(self, event: Event) -> None:
+        await self._agents.events.append(event)

@@ -1,0 +1,104 @@
+"""The rows around an assignment: what it is told, and how it ends or waits, each write under the fence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlmodel import select
+
+from agents.runtime.loop import spent
+from agents.runtime.spec import DoneTurn
+from kernel.clock import now
+from kernel.contracts import MemoryHit, Outcome, Request, SessionTurn, Work
+from kernel.database import Database
+from kernel.errors import Cancelled, Fatal
+from kernel.lease import hold
+from kernel.records import ApprovalRow, AssignmentRow, RunRow
+from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, RunState, check_move
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How an assignment ends, waits, or goes back to the queue."""
+
+    state: AssignmentState
+    reason: str = ""
+    outcome: Outcome | None = None
+
+
+def load_work(database: Database, row: AssignmentRow) -> Work:
+    """Return all that the agent is told; raise Cancelled where the run was stopped meanwhile."""
+    with database.reading() as session:
+        run = session.get(RunRow, row.run_id)
+        if run is None:
+            raise Fatal(f"run {row.run_id!r} does not exist")
+        siblings = session.exec(select(AssignmentRow).where(AssignmentRow.run_id == row.run_id)).all()
+    if run.stop or RunState(run.state) in RUN_ENDED:
+        raise Cancelled(f"run {run.id!r} was stopped", why=run.stop or run.state)
+    request = Request.model_validate(run.request)
+    return Work(
+        run_id=run.id,
+        assignment_id=row.id,
+        agent=row.agent,
+        goal=row.goal,
+        request=request.text,
+        inputs=row.inputs,
+        sources=request.sources,
+        memories=[MemoryHit.model_validate(memory) for memory in run.memories],
+        earlier={
+            s.key: Outcome.model_validate(s.outcome)
+            for s in siblings
+            if s.outcome is not None and s.id != row.id
+        },
+        labels=request.labels,
+        namespace=run.namespace,
+        user=run.user,
+        session=[SessionTurn.model_validate(turn) for turn in run.session],
+        session_summary=run.session_summary,
+        brain=request.brain,
+        deadline_at=run.deadline_at,
+    )
+
+
+def merge(outcome: Outcome | None, collected: Outcome, turns: list[DoneTurn]) -> Outcome:
+    """Return the outcome with actions and messages as the journal has them, never as a brain tells them."""
+    told = outcome or Outcome(partial=True, usage=spent(turns), brain=turns[-1].brain if turns else "")
+    known = {(n.what, n.why) for n in told.not_done}
+    return told.model_copy(
+        update={
+            "actions": collected.actions,
+            "notifications": collected.notifications,
+            "not_done": [*told.not_done, *(n for n in collected.not_done if (n.what, n.why) not in known)],
+        }
+    )
+
+
+def finish(database: Database, row: AssignmentRow, ending: Ending, outcome: Outcome) -> None:
+    """Commit the end of an assignment, or its way back to the queue."""
+    with database.writing(durable=True) as session:
+        held = hold(session, row.id, row.fence)
+        check_move(AssignmentState(held.state), ending.state)
+        held.state, held.reason = ending.state.value, ending.reason
+        held.lease_until = 0.0
+        if ending.state is not AssignmentState.queued:
+            held.outcome = outcome.model_dump(mode="json")
+            held.brain = outcome.brain
+            held.ended_at = now()
+        else:
+            held.rung_at = None
+        session.add(held)
+
+
+def park(database: Database, row: AssignmentRow) -> None:
+    """Let an assignment wait for people; if they decided meanwhile it goes straight back to the queue."""
+    with database.writing(durable=True) as session:
+        held = hold(session, row.id, row.fence)
+        pending = session.exec(
+            select(ApprovalRow).where(
+                ApprovalRow.assignment_id == row.id, ApprovalRow.state == ApprovalState.pending.value
+            )
+        ).first()
+        state = AssignmentState.waiting if pending is not None else AssignmentState.queued
+        check_move(AssignmentState(held.state), state)
+        held.state, held.lease_until, held.rung_at = state.value, 0.0, None
+        session.add(held)

@@ -1,0 +1,252 @@
+"""Execution of a turn's calls: validate, gate, claim in the ledger, run in time, retry, commit, tell."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from agents.runtime.gate import Gate
+from agents.runtime.journal import Journal, done_call
+from agents.runtime.spec import DoneCall, DoneTurn
+from agents.runtime.tools import Resources, Tool, ToolContext
+from kernel import logs
+from kernel.clock import monotonic
+from kernel.contracts import Effect, Work
+from kernel.errors import Correctable, Exhausted, LostLease, NightdeskError, Refused, Retryable, Unknown
+from kernel.events import Event, ToolCallResult, ToolCallStart
+from kernel.records import CallRow
+from kernel.redaction import Redactor
+from kernel.states import CALL_ENDED, CallState
+
+log = logs.get(__name__)
+
+#: Network errors are retried twice, one second apart (architecture, section 6).
+_RETRIES = 2
+_RETRY_SECONDS = 1.0
+#: Larger results become artifacts; the model sees head, tail and the id.
+_RESULT_BYTES = 16 * 1024
+_EXCERPT_BYTES = 3000
+_SUMMARY_CHARACTERS = 160
+#: May be made again when the outcome of an earlier attempt is not known.
+_REPEATABLE = frozenset({Effect.read, Effect.idempotent, Effect.keyed})
+
+Emit = Callable[[Event], Awaitable[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """Runs the calls of one assignment; independent calls of a turn run side by side."""
+
+    work: Work
+    tools: dict[str, Tool]
+    journal: Journal
+    gate: Gate
+    resources: Resources
+    emit: Emit
+    redactor: Redactor
+
+    async def run_calls(self, turn: DoneTurn) -> DoneTurn:
+        """Run every call of the turn that has not ended; those that need a person stay `waiting`."""
+        results = await asyncio.gather(*(self._settle(call) for call in turn.calls), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+        return turn.model_copy(update={"calls": results})
+
+    async def _settle(self, call: DoneCall) -> DoneCall:
+        if call.state in CALL_ENDED:
+            return call
+        tool = self.tools.get(call.tool)
+        try:
+            if tool is None:
+                raise Correctable(
+                    f"there is no tool {call.tool!r}",
+                    next_step=f"Use one of: {', '.join(sorted(self.tools))}.",
+                )
+            tool.check(call.arguments)
+            row = await self.journal.row(call.id)
+            if row.started_at is not None and row.fence != self.journal.fence:
+                taken = await self._take_over(tool, row)
+                if taken is not None:
+                    return taken
+            elif tool.effect is not Effect.read and (twin := await self.journal.twin(row)) is not None:
+                return await self._as_twin(row, twin)
+            context = self._context(row)
+            if not await self.gate.opens(tool, row, context):
+                return call
+            return await self._make(tool, row, context)
+        except (Correctable, Refused) as error:
+            return await self._refuse(call, error)
+
+    async def _make(self, tool: Tool, row: CallRow, context: ToolContext) -> DoneCall:
+        attempt = await self.journal.begin(row.id, tool.effect)
+        started = monotonic()
+        await self.emit(
+            ToolCallStart(
+                run_id=row.run_id,
+                assignment_id=row.assignment_id,
+                agent=self.work.agent,
+                call_id=row.id,
+                tool=row.tool,
+                arguments=self.redactor.value(row.arguments),
+            )
+        )
+        try:
+            value = await self._attempts(tool, row, context, attempt)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._cut_short(tool, row, monotonic() - started))
+            raise
+        except LostLease:
+            raise
+        except NightdeskError as error:
+            state = CallState.unknown if isinstance(error, Unknown) else CallState.failed
+            return await self._end(tool, row, state, monotonic() - started, error=error)
+        except Exception as error:  # the tool boundary: a tool's bug is a result, not the end of the run
+            log.exception("tool_bug", tool=row.tool, call=row.id)
+            state = CallState.failed if tool.effect in _REPEATABLE else CallState.unknown
+            bug = NightdeskError(f"{row.tool} broke", why=f"{type(error).__name__}: {error}")
+            return await self._end(tool, row, state, monotonic() - started, error=bug)
+        return await self._end(tool, row, CallState.done, monotonic() - started, value=value)
+
+    async def _attempts(self, tool: Tool, row: CallRow, context: ToolContext, attempt: int) -> Any:
+        settings = self.resources.settings
+        limit = tool.timeout or (settings.external_tool_timeout if tool.external else settings.tool_timeout)
+        for left in range(_RETRIES, -1, -1):
+            try:
+                async with asyncio.timeout(limit):
+                    return await tool.run(context, row.arguments)
+            except TimeoutError:
+                return self._timed_out(tool, limit)
+            except Retryable as error:
+                if left == 0 or tool.effect not in _REPEATABLE:
+                    raise
+                await asyncio.sleep(max(_RETRY_SECONDS, error.retry_after or 0.0))
+        raise Unknown(f"{tool.name} ended without an answer")
+
+    @staticmethod
+    def _timed_out(tool: Tool, limit: float) -> Any:
+        if tool.effect in _REPEATABLE:
+            raise Exhausted(
+                f"{tool.name} took longer than {limit:g} s", next_step="Ask for less, or use another tool."
+            )
+        raise Unknown(f"{tool.name} took longer than {limit:g} s", why="it may have happened all the same")
+
+    async def _take_over(self, tool: Tool, row: CallRow) -> DoneCall | None:
+        """Decide about a call that another worker began: None means make it (again)."""
+        if tool.effect in _REPEATABLE:
+            return None
+        context = self._context(row)
+        if tool.effect is Effect.probe and tool.reconcile is not None:
+            found = await tool.reconcile(context, row.arguments)
+            if found.happened is False:
+                return None
+            if found.happened:
+                return await self._end(tool, row, CallState.done, 0.0, value=found.value)
+        error = Unknown(
+            f"whether {row.tool} happened is not known",
+            why=f"the worker {row.worker!r} died while it was under way",
+            next_step="Look at the target before anybody repeats it.",
+        )
+        return await self._end(tool, row, CallState.unknown, 0.0, error=error)
+
+    async def _as_twin(self, row: CallRow, twin: CallRow) -> DoneCall:
+        """Answer a call with the stored result of its twin: the same effect happens at most once."""
+        result = twin.result or {}
+        await self.journal.begin(row.id, Effect(twin.effect))
+        state = CallState(twin.state) if CallState(twin.state) in CALL_ENDED else CallState.unknown
+        state = CallState.failed if state is CallState.denied else state
+        await self.journal.end(row.id, state, value=result.get("value"), error=result.get("error"))
+        return done_call(await self.journal.row(row.id))
+
+    async def _cut_short(self, tool: Tool, row: CallRow, seconds: float) -> None:
+        state = CallState.failed if tool.effect is Effect.read else CallState.unknown
+        error = NightdeskError("stopped while it ran", why="the run was stopped", next_step="")
+        try:
+            await self._end(tool, row, state, seconds, error=error)
+        except NightdeskError as lost:
+            log.warning("cut_short_not_recorded", call=row.id, reason=str(lost))
+
+    async def _refuse(self, call: DoneCall, error: NightdeskError) -> DoneCall:
+        """End a call that was never made."""
+        if call.state is CallState.waiting and isinstance(error, Refused):
+            state = CallState.denied
+        else:
+            state = CallState.failed
+            if call.state is CallState.waiting:
+                await self.journal.move(call.id, CallState.claimed)
+        await self.journal.end(call.id, state, error=self.redactor.value(error.as_result()))
+        done = done_call(await self.journal.row(call.id))
+        await self._tell(done, 0.0)
+        return done
+
+    async def _end(
+        self,
+        tool: Tool,
+        row: CallRow,
+        state: CallState,
+        seconds: float,
+        *,
+        value: Any = None,
+        error: NightdeskError | None = None,
+    ) -> DoneCall:
+        safe = await asyncio.to_thread(self._bounded, value) if value is not None else None
+        problem = self.redactor.value(error.as_result()) if error is not None else None
+        await self.journal.end(row.id, state, value=safe, error=problem, effect=tool.effect)
+        done = DoneCall(
+            id=row.id, tool=row.tool, arguments=row.arguments, state=state, value=safe, error=problem
+        )
+        await self._tell(done, seconds)
+        return done
+
+    async def _tell(self, call: DoneCall, seconds: float) -> None:
+        await self.emit(
+            ToolCallResult(
+                run_id=self.work.run_id,
+                assignment_id=self.work.assignment_id,
+                agent=self.work.agent,
+                call_id=call.id,
+                tool=call.tool,
+                state=call.state.value,
+                summary=summary(call),
+                seconds=round(seconds, 3),
+            )
+        )
+
+    def _bounded(self, value: Any) -> Any:
+        """Return the redacted value, or head, tail and artifact id where it is too large to show."""
+        clean = self.redactor.value(value)
+        text = json.dumps(clean, ensure_ascii=False, default=str)
+        encoded = text.encode()
+        if len(encoded) <= _RESULT_BYTES:
+            return json.loads(text)
+        return {
+            "artifact": self.resources.artifacts.put_bytes(encoded),
+            "bytes": len(encoded),
+            "head": encoded[:_EXCERPT_BYTES].decode(errors="ignore"),
+            "tail": encoded[-_EXCERPT_BYTES:].decode(errors="ignore"),
+            "note": "Too large to show whole: read_artifact pages and searches it.",
+        }
+
+    def _context(self, row: CallRow) -> ToolContext:
+        return ToolContext(
+            work=self.work,
+            resources=self.resources,
+            call_id=row.id,
+            key=row.key,
+            attempt=row.attempts + 1,
+        )
+
+
+def summary(call: DoneCall) -> str:
+    """Return one short line on how a call ended."""
+    if call.error is not None:
+        text = call.error.get("message", "")
+    elif isinstance(call.value, dict):
+        plain = {k: v for k, v in call.value.items() if isinstance(v, str | int | float | bool)}
+        text = ", ".join(f"{k}={v}" for k, v in plain.items())
+    else:
+        text = str(call.value)
+    return text if len(text) <= _SUMMARY_CHARACTERS else f"{text[:_SUMMARY_CHARACTERS]}…"

@@ -1,0 +1,196 @@
+"""The journal of one assignment: turns and calls in SQL, each write under the fence."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sqlmodel import Session, col, select
+
+from agents.runtime.spec import DoneCall, DoneTurn, Turn
+from kernel.clock import now
+from kernel.contracts import Effect, Outcome, Usage
+from kernel.database import Database
+from kernel.lease import hold
+from kernel.records import CallRow, TurnRow
+from kernel.states import CallState, check_move
+
+T = TypeVar("T")
+
+
+def effect_key(run_id: str, assignment_id: str, tool: str, arguments: dict[str, Any]) -> str:
+    """Return the name of an effect: the same call of the same assignment has the same key."""
+    canonical = json.dumps([run_id, assignment_id, tool, arguments], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+class Journal:
+    """Turns and calls of one assignment held under one fence."""
+
+    def __init__(
+        self, database: Database, *, run_id: str, assignment_id: str, fence: int, worker: str
+    ) -> None:
+        self._database = database
+        self.run_id, self.assignment_id = run_id, assignment_id
+        self.fence, self.worker = fence, worker
+
+    async def load(self) -> list[DoneTurn]:
+        """Return all turns with their calls, oldest first."""
+        return await asyncio.to_thread(self._load)
+
+    async def commit_turn(self, turn: Turn, number: int) -> DoneTurn:
+        """Commit a turn and its calls (`claimed` with no fence until each runs)."""
+        return await self.write(lambda session: self._commit_turn(session, turn, number))
+
+    async def write(self, change: Callable[[Session], T], *, durable: bool = False) -> T:
+        """Apply a change in one transaction, under the fence; raise LostLease where it is old."""
+
+        def apply() -> T:
+            with self._database.writing(durable=durable) as session:
+                hold(session, self.assignment_id, self.fence)
+                return change(session)
+
+        return await asyncio.to_thread(apply)
+
+    async def row(self, call_id: str) -> CallRow:
+        """Return one call's row."""
+
+        def read() -> CallRow:
+            with self._database.reading() as session:
+                return session.exec(select(CallRow).where(CallRow.id == call_id)).one()
+
+        return await asyncio.to_thread(read)
+
+    async def twin(self, row: CallRow) -> CallRow | None:
+        """Return another call of this assignment with the same key that was made, if any."""
+
+        def read() -> CallRow | None:
+            with self._database.reading() as session:
+                return session.exec(
+                    select(CallRow)
+                    .where(CallRow.key == row.key, CallRow.id != row.id, col(CallRow.started_at).is_not(None))
+                    .order_by(col(CallRow.created_at))
+                ).first()
+
+        return await asyncio.to_thread(read)
+
+    async def begin(self, call_id: str, effect: Effect) -> int:
+        """Claim a call before it is made and return the attempt; effects are on disk before the world hears."""
+
+        def change(session: Session) -> int:
+            row = session.get_one(CallRow, call_id)
+            check_move(CallState(row.state), CallState.claimed)
+            row.state, row.fence, row.worker = CallState.claimed.value, self.fence, self.worker
+            row.effect = effect.value
+            row.attempts += 1
+            row.started_at = now()
+            session.add(row)
+            return row.attempts
+
+        return await self.write(change, durable=effect is not Effect.read)
+
+    async def end(
+        self,
+        call_id: str,
+        state: CallState,
+        *,
+        value: Any = None,
+        error: dict[str, str] | None = None,
+        effect: Effect = Effect.read,
+    ) -> None:
+        """Commit how a call ended; what may have changed the world is on disk before we go on."""
+
+        def change(session: Session) -> None:
+            row = session.get_one(CallRow, call_id)
+            check_move(CallState(row.state), state)
+            row.state, row.ended_at = state.value, now()
+            row.result = {"value": value} if error is None else {"value": value, "error": error}
+            session.add(row)
+
+        await self.write(change, durable=effect is not Effect.read)
+
+    async def move(self, call_id: str, state: CallState) -> None:
+        """Move a call that has not run yet (to and from waiting)."""
+
+        def change(session: Session) -> None:
+            row = session.get_one(CallRow, call_id)
+            if row.state != state.value:
+                check_move(CallState(row.state), state)
+                row.state = state.value
+                session.add(row)
+
+        await self.write(change)
+
+    def _load(self) -> list[DoneTurn]:
+        with self._database.reading() as session:
+            turns = session.exec(
+                select(TurnRow)
+                .where(TurnRow.assignment_id == self.assignment_id)
+                .order_by(col(TurnRow.number))
+            ).all()
+            rows = session.exec(
+                select(CallRow)
+                .where(CallRow.assignment_id == self.assignment_id)
+                .order_by(col(CallRow.turn), col(CallRow.position))
+            ).all()
+        return [_done_turn(turn, [row for row in rows if row.turn == turn.number]) for turn in turns]
+
+    def _commit_turn(self, session: Session, turn: Turn, number: int) -> DoneTurn:
+        row = TurnRow(
+            assignment_id=self.assignment_id,
+            number=number,
+            brain=turn.brain,
+            text=turn.text,
+            calls=[call.model_dump() for call in turn.calls],
+            outcome=turn.outcome.model_dump(mode="json") if turn.outcome else None,
+            note=turn.note,
+            usage=turn.usage.model_dump(),
+            fence=self.fence,
+        )
+        session.add(row)
+        calls = [
+            CallRow(
+                id=f"{self.assignment_id}.{number}.{position}",
+                run_id=self.run_id,
+                assignment_id=self.assignment_id,
+                turn=number,
+                position=position,
+                tool=call.tool,
+                arguments=call.arguments,
+                effect=Effect.read.value,
+                key=effect_key(self.run_id, self.assignment_id, call.tool, call.arguments),
+                state=CallState.waiting.value,
+            )
+            for position, call in enumerate(turn.calls, start=1)
+        ]
+        session.add_all(calls)
+        session.flush()
+        return _done_turn(row, calls)
+
+
+def done_call(row: CallRow) -> DoneCall:
+    """Return a call's row as the loop sees it."""
+    result = row.result or {}
+    return DoneCall(
+        id=row.id,
+        tool=row.tool,
+        arguments=row.arguments,
+        state=CallState(row.state),
+        value=result.get("value"),
+        error=result.get("error"),
+    )
+
+
+def _done_turn(row: TurnRow, calls: list[CallRow]) -> DoneTurn:
+    return DoneTurn(
+        number=row.number,
+        text=row.text,
+        calls=[done_call(call) for call in calls],
+        note=row.note,
+        brain=row.brain,
+        outcome=Outcome.model_validate(row.outcome) if row.outcome else None,
+        usage=Usage.model_validate(row.usage),
+    )

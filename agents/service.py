@@ -1,0 +1,96 @@
+"""The one use case of a worker: take an assignment, work through it, leave its outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.assignment import Assignment, Say
+from agents.runtime.artifact_tools import read_artifact
+from agents.runtime.spec import AgentSpec
+from agents.runtime.tools import Resources, Tool
+from kernel import logs
+from kernel.broker import COORDINATOR, Doorbell
+from kernel.errors import Retryable
+from kernel.lease import LeaseKeeper, claim
+from kernel.model.port import Model
+from kernel.streams import EventLog
+
+log = logs.get(__name__)
+
+
+@dataclass(kw_only=True)
+class Agents:
+    """All agents of one worker process, with what they share."""
+
+    agents: dict[str, AgentSpec]
+    resources: Resources
+    model: Model | None
+    doorbell: Doorbell
+    events: EventLog
+    keeper: LeaseKeeper
+    worker: str
+    draining: Callable[[], bool] = lambda: False
+    _running: dict[str, tuple[str, asyncio.Task[Any]]] = field(default_factory=dict)
+    _why: dict[str, str] = field(default_factory=dict)
+    _tools: dict[str, list[Tool]] = field(default_factory=dict)
+
+    async def work(self, assignment_id: str, say: Say) -> None:
+        """Take the assignment if nobody has it, and see it to its end, its wait, or the end of our lease."""
+        if self.draining():
+            raise Retryable("this worker is stopping", why="the doorbell is rung again for another one")
+        row = await asyncio.to_thread(
+            claim,
+            self.resources.database,
+            assignment_id,
+            worker=self.worker,
+            seconds=self.resources.settings.lease_seconds,
+        )
+        if row is None:
+            log.info("not_ours", assignment=assignment_id)
+            return
+        logs.bind(run=row.run_id, assignment=row.id)
+        loop, me = asyncio.get_running_loop(), asyncio.current_task()
+        assert me is not None
+        self._running[row.id] = (row.run_id, me)
+
+        def cut(why: str) -> None:
+            loop.call_soon_threadsafe(self._cut, row.id, why)
+
+        self.keeper.keep(row.id, row.fence, cut)
+        try:
+            await Assignment(self, row, say).see_through(lambda: self._why.get(row.id, "cancelled"))
+        finally:
+            self.keeper.release(row.id)
+            self._running.pop(row.id, None)
+            self._why.pop(row.id, None)
+        await asyncio.to_thread(self.doorbell.ring, "coordinator.advance", row.run_id, queue_name=COORDINATOR)
+
+    def stop(self, run_id: str, why: str) -> None:
+        """Cancel what runs for a run."""
+        for assignment_id, (of_run, _) in list(self._running.items()):
+            if of_run == run_id:
+                self._cut(assignment_id, why)
+
+    async def drain(self) -> None:
+        """Give running work `drain_seconds` to end, then hand it back to the queue."""
+        until = self.resources.settings.drain_seconds
+        tasks = [task for _, task in self._running.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=until)
+        for assignment_id in list(self._running):
+            self._cut(assignment_id, "drain")
+
+    def _cut(self, assignment_id: str, why: str) -> None:
+        if assignment_id in self._running:
+            self._why[assignment_id] = why
+            self._running[assignment_id][1].cancel()
+
+    def tools(self, spec: AgentSpec) -> dict[str, Tool]:
+        """Return an agent's tools, built once per process, narrowed by the settings."""
+        if spec.name not in self._tools:
+            self._tools[spec.name] = [*spec.tools(self.resources.settings), read_artifact]
+        allowed = self.resources.settings.tools_allowed
+        return {t.name: t for t in self._tools[spec.name] if allowed is None or t.name in allowed}

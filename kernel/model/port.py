@@ -1,0 +1,92 @@
+"""The model port: what is asked of a chat model and what comes back; no vendor and no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal, Protocol
+
+from kernel.contracts import Value
+from kernel.errors import Exhausted
+
+#: Receives text as it arrives; None says that what came before is superseded (a cut stream is asked again).
+OnText = Callable[[str | None], Awaitable[None]]
+
+
+class ModelCall(Value):
+    """A tool call of a model; `arguments` is the raw text where it was no JSON object."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | str = {}
+
+
+class Message(Value):
+    """One message; a `tool` message answers the call `call_id` of an assistant message before it."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    calls: list[ModelCall] = []
+    call_id: str = ""
+    name: str = ""
+
+
+class ToolSchema(Value):
+    """A tool as a model sees it; `parameters` is a JSON schema."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class ModelRequest(Value):
+    """One question. `json_schema` asks for one JSON document as text; it excludes `tools`."""
+
+    messages: list[Message]
+    tools: list[ToolSchema] = []
+    json_schema: dict[str, Any] | None = None
+    max_output_tokens: int = 2048
+    temperature: float = 0.0
+
+
+class ModelUsage(Value):
+    """What a reply cost; `estimated` where the server did not count."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    estimated: bool = False
+
+
+class ModelReply(Value):
+    """One answer. `problem` says why its text is no readable action (JSON protocol only)."""
+
+    text: str = ""
+    calls: list[ModelCall] = []
+    usage: ModelUsage = ModelUsage()
+    seconds_to_first_token: float = 0.0
+    tokens_per_second: float = 0.0
+    finish: str = "stop"
+    model: str = ""
+    problem: str = ""
+
+
+class ContextTooLong(Exhausted):
+    """The endpoint's window is smaller than what was sent: send less."""
+
+    code = "context_too_long"
+
+
+class Model(Protocol):
+    """A chat model; cancelling `reply` stops it at the provider too."""
+
+    name: str
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        """Return the answer; raise Retryable, Exhausted or Fatal."""
+
+    async def close(self) -> None:
+        """Release connections."""
+
+
+async def ignore_text(text: str | None) -> None:
+    """Take streamed text and do nothing with it."""
