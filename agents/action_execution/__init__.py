@@ -1,0 +1,1 @@
+"""The agent that runs typed actions from the operator's catalogue."""

@@ -1,0 +1,57 @@
+"""The last step before an action's program: limits, signals and a death signal, then exec. Runs alone.
+
+Called as `python -I -S launcher.py LIMITS PARENT -- ARGV...`. A separate program and no `preexec_fn`,
+which may deadlock in a process with threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_CANNOT_START = 126  # what shells answer for a program that cannot be run
+_MIB = 1024 * 1024
+
+
+def main() -> None:
+    """Become the program."""
+    limits, parent, argv = json.loads(sys.argv[1]), int(sys.argv[2]), sys.argv[4:]
+    os.umask(0o077)
+    for number in (signal.SIGPIPE, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)  # Python and its workers ignore some, and exec keeps that
+    _limit(resource.RLIMIT_CORE, 0)
+    for name, unit in (("cpu_seconds", 1), ("memory_mb", _MIB), ("open_files", 1), ("file_mb", _MIB)):
+        if limits[name]:
+            _limit(_KINDS[name], limits[name] * unit)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(_CANNOT_START)  # the worker died before the death signal was set
+    try:
+        os.execve(argv[0], argv, dict(os.environ))  # noqa: S606, TID251 no shell; the environment is the one we were given
+    except OSError as error:
+        sys.stderr.write(f"cannot start {argv[0]}: {error.strerror}\n")
+        sys.exit(_CANNOT_START)
+
+
+_KINDS = {
+    "cpu_seconds": resource.RLIMIT_CPU,
+    "memory_mb": resource.RLIMIT_AS,
+    "open_files": resource.RLIMIT_NOFILE,
+    "file_mb": resource.RLIMIT_FSIZE,
+}
+
+
+def _limit(kind: int, value: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+if __name__ == "__main__":
+    main()

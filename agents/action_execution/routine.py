@@ -1,0 +1,58 @@
+"""The action agent's routine, pure: the one action that the plan or a trusted memory names, then the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.action_execution.outcome import collect, described
+from agents.runtime.spec import CallRequest, Turn, TurnView
+from kernel.contracts import ActionOutcome, MemoryHit, NotDone, Outcome
+from kernel.states import CallState
+
+
+def routine(view: TurnView) -> Turn:
+    """Return the call of the named action, or the outcome once it was made or cannot be."""
+    name, parameters, memory = _wanted(view)
+    cited = [memory.id] if memory else []
+    if view.calls():
+        return Turn(outcome=Outcome(answer=_answer(view), cited_memories=cited))
+    if not name:
+        return _not_done("an action", "no action was named")
+    if name not in view.tools:
+        known = ", ".join(view.tools) or "none"
+        return _not_done(name, f"there is no such action here; known actions: {known}")
+    source = f" (as memory {memory.id} says)" if memory else ""
+    return Turn(text=f"Running {name}{source}.", calls=[CallRequest(tool=name, arguments=parameters)])
+
+
+def _wanted(view: TurnView) -> tuple[str, dict[str, Any], MemoryHit | None]:
+    named = view.work.inputs.get("action")
+    if isinstance(named, str) and named:
+        return named, _mapping(view.work.inputs.get("parameters")), None
+    for memory in view.work.memories:
+        remembered = memory.slots.get("action")
+        if memory.tier == "high" and isinstance(remembered, str) and remembered:
+            return remembered, _mapping(memory.slots.get("parameters")), memory
+    return "", {}, None
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _not_done(what: str, why: str) -> Turn:
+    return Turn(outcome=Outcome(answer=f"Nothing was run: {why}.", not_done=[NotDone(what=what, why=why)]))
+
+
+def _answer(view: TurnView) -> str:
+    return " ".join(_sentence(action) for action in collect(view.work, view.turns).actions)
+
+
+def _sentence(action: ActionOutcome) -> str:
+    what = described(action)
+    if action.state != CallState.done:
+        return f"{what} ended as {action.state}: {action.detail or 'no reason given'}."
+    if action.verified is None:
+        return f"{what} was run; nothing verifies it."
+    seen = "verified" if action.verified else "NOT verified"
+    return f"{what} was run and is {seen}: {action.detail}."
