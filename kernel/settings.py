@@ -199,4 +199,5 @@ class DeskAddresses(BaseModel):
     flower_url: str = ""
     api_url: str = ""
     supervisor_socket: str = ""
+    log_roots: list[str] = []
     pid: int = Field(default=0, ge=0)
