@@ -8,7 +8,9 @@ from typing import Any
 from celery import Celery, Task
 from celery.worker.request import Request as WorkerRequest
 from kombu import Exchange, Queue
+from kombu.exceptions import OperationalError
 
+from kernel.errors import Retryable
 from kernel.redaction import Redactor
 from kernel.settings import Settings
 
@@ -197,3 +199,28 @@ class Results:
 def queue_keys(name: str) -> list[str]:
     """Return the Redis lists of a queue, most urgent first."""
     return [name if step == 0 else f"{name}{_PRIORITY_SEPARATOR}{step}" for step in PRIORITY_STEPS]
+
+
+def submit(
+    app: Celery, redactor: Redactor, run_id: str, request: dict[str, Any], *, priority: str = "normal"
+) -> None:
+    """Send a request under the id of its run; raise Retryable where the queue cannot be reached."""
+    line = shown(run_id, str(request.get("text", "")), redactor)
+    try:
+        app.send_task(
+            "coordinator.submit",
+            kwargs=request,
+            queue=queue(COORDINATOR),
+            task_id=run_id,
+            priority=PRIORITIES[priority],
+            ignore_result=True,
+            argsrepr=line,
+            kwargsrepr="{}",
+            headers={"shown": line},
+        )
+    except OperationalError as error:
+        raise Retryable(
+            "the queue cannot be reached",
+            why=str(error),
+            next_step="Start the desk with `nightdesk up`, or correct NIGHTDESK_REDIS_URL.",
+        ) from error
