@@ -12,6 +12,15 @@ from kernel.errors import Exhausted
 OnText = Callable[[str | None], Awaitable[None]]
 
 
+#: Bytes of UTF-8 a token holds (English is near 4, CJK near 3): low, so that an estimate errs upwards.
+BYTES_PER_TOKEN = 3.5
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a text is, rather too many than too few."""
+    return int(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) + 1
+
+
 class ModelCall(Value):
     """A tool call of a model; `arguments` is the raw text where it was no JSON object."""
 

@@ -6,16 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernel.model.actions import read_arguments
-from kernel.model.port import ModelCall, ModelReply, ModelRequest, ModelUsage
+from kernel.model.port import ModelCall, ModelReply, ModelRequest, ModelUsage, estimate_tokens
 from kernel.settings import ModelEndpoint
-
-#: Bytes of UTF-8 a token holds (English is near 4, CJK near 3): low, so that an estimate errs upwards.
-BYTES_PER_TOKEN = 3.5
-
-
-def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a text is, rather too many than too few."""
-    return int(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) + 1
 
 
 @dataclass
