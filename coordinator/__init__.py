@@ -1,0 +1,1 @@
+"""The coordinator: accepts requests, plans them, joins what agents leave, and answers."""

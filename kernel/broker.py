@@ -35,12 +35,13 @@ def queue(name: str) -> Queue:
     return Queue(name, exchange=Exchange(name, type="direct"), routing_key=name)
 
 
-class _NamelessRequest(WorkerRequest):  # type: ignore[misc] # celery-types has no base for it
+class _NamelessRequest(WorkerRequest):
     """A request whose arguments are not shown: a client's text may hold a secret, and Flower shows it."""
 
     @property
     def argsrepr(self) -> str:
-        return str(self._request_dict.get("shown", "")) or f"<{self.id[:13]}>"
+        headers: dict[str, Any] = self.request_dict
+        return str(headers.get("shown", "")) or f"<{self.id[:13]}>"
 
     @property
     def kwargsrepr(self) -> str:
@@ -50,7 +51,7 @@ class _NamelessRequest(WorkerRequest):  # type: ignore[misc] # celery-types has 
 class QuietTask(Task):  # type: ignore[type-arg] # generic in the stubs only
     """The base of all tasks: its arguments never reach Flower, its results are ours to store."""
 
-    Request = _NamelessRequest
+    Request = _NamelessRequest  # type: ignore[assignment] # the stubs know only the class's name
     ignore_result = True
     resultrepr_maxsize = 120
 
@@ -103,7 +104,8 @@ def make_celery(settings: Settings, service: str) -> Celery:
         redbeat_key_prefix="nightdesk:beat:",
         beat_schedule=_schedule(settings),
     )
-    return app
+    celery: Celery = app
+    return celery
 
 
 def _schedule(settings: Settings) -> dict[str, Any]:
@@ -134,6 +136,11 @@ def _schedule(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _send(app: Celery, task: str, **options: Any) -> None:
+    send: Any = app.send_task  # the stubs take a queue's name only; a declaration needs no look-up
+    send(task, **options)
+
+
 class Doorbell:
     """Rings: sends a message that says only "look at row N"."""
 
@@ -145,7 +152,8 @@ class Doorbell:
         self, task: str, subject: str, *, queue_name: str, note: str = "", priority: str = "normal"
     ) -> None:
         """Send `task(subject)`; `note` is what Flower shows: a few words, redacted."""
-        self._app.send_task(
+        _send(
+            self._app,
             task,
             args=[subject],
             queue=queue(queue_name),
@@ -160,7 +168,8 @@ class Doorbell:
         self, task: str, *, queue_name: str, reply_to: str, question: dict[str, Any], expires: float
     ) -> None:
         """Send a question; the answer comes to the Redis list `reply_to` (see kernel.control)."""
-        self._app.send_task(
+        _send(
+            self._app,
             task,
             kwargs={"reply_to": reply_to, "question": question},
             queue=queue(queue_name),
@@ -207,7 +216,8 @@ def submit(
     """Send a request under the id of its run; raise Retryable where the queue cannot be reached."""
     line = shown(run_id, str(request.get("text", "")), redactor)
     try:
-        app.send_task(
+        _send(
+            app,
             "coordinator.submit",
             kwargs=request,
             queue=queue(COORDINATOR),

@@ -81,7 +81,7 @@ class Finding(Value):
 
 
 class ActionOutcome(Value):
-    """What became of one action; `state` is a call state or `proposed`; `verified` is None where nothing was verified."""
+    """What became of one action; `state` is a call state; `verified` is None where nothing was verified."""
 
     name: str
     argv: list[str] = []

@@ -59,14 +59,14 @@ class Announcer:
     """Shows one short line per turn on the task in Flower while it runs."""
 
     def __init__(self, app: Celery, task_id: str, hostname: str | None) -> None:
-        self._app, self._task_id, self._hostname = app, task_id, hostname
-        self._lost: tuple[type[Exception], ...] = (OSError, *app.connection_for_write().connection_errors)
+        self._app, self.task_id, self._hostname = app, task_id, hostname
+        self._lost: Any = (OSError, *app.connection_for_write().connection_errors)
 
     def say(self, line: str) -> None:
         """Publish the line; a broker in trouble must not stop the work."""
         try:
             with self._app.events.default_dispatcher(hostname=self._hostname) as dispatcher:
-                dispatcher.send("task-turn", uuid=self._task_id, result=line, retry=False)
+                dispatcher.send("task-turn", uuid=self.task_id, result=line, retry=False)
         except self._lost as error:
             log.warning("announcement_lost", reason=str(error))
 

@@ -1,0 +1,106 @@
+"""Composition root of the coordinator: settings to adapters to use cases; exposes `celery_app`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import cached_property
+
+from celery import Celery
+
+from coordinator import playbooks
+from coordinator.decisions import Decisions
+from coordinator.planner import Planner
+from coordinator.reconcile import Reconciler
+from coordinator.service import Coordinator
+from coordinator.store import Store
+from coordinator.tasks import register
+from kernel.broker import Doorbell, Results, make_celery
+from kernel.cards import Cards
+from kernel.control import Control, connect
+from kernel.database import Database
+from kernel.model import make_model
+from kernel.process import Process, install
+from kernel.redaction import Redactor
+from kernel.settings import Settings, settings
+from kernel.streams import EventLog
+
+
+class Parts:
+    """The parts of one coordinator process, made when they are first asked for."""
+
+    def __init__(self, settings: Settings, celery: Celery) -> None:
+        self.settings, self.celery = settings, celery
+        self.redis = connect(settings.redis_url)
+        self.store = Store(Database(settings.database))
+        self.doorbell = Doorbell(celery, Redactor(settings.secrets()))
+        self.control = Control(self.redis)
+        self.cards = Cards(self.redis)
+        self.events = EventLog(
+            self.redis, length=settings.event_stream_length, ttl_seconds=settings.event_stream_ttl_seconds
+        )
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """Return what takes people's decisions."""
+        return Decisions(store=self.store, doorbell=self.doorbell, control=self.control, events=self.events)
+
+    @cached_property
+    def coordinator(self) -> Coordinator:
+        """Return what moves runs on."""
+        planner = Planner(
+            settings=self.settings,
+            store=self.store,
+            books=playbooks.load(self.settings.playbooks),
+            cards=self.cards,
+            control=self.control,
+            doorbell=self.doorbell,
+            events=self.events,
+            model=make_model(self.settings),
+        )
+        return Coordinator(
+            settings=self.settings,
+            store=self.store,
+            planner=planner,
+            doorbell=self.doorbell,
+            results=Results(self.celery),
+            events=self.events,
+        )
+
+    @cached_property
+    def reconciler(self) -> Reconciler:
+        """Return what looks after silent rows."""
+        return Reconciler(
+            store=self.store,
+            decisions=self.decisions,
+            doorbell=self.doorbell,
+            events=self.events,
+            tick=timedelta(seconds=self.settings.reconcile_seconds),
+            attempt_limit=self.settings.attempt_limit,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.redis.aclose()
+        self.store.database.close()
+
+
+def make_parts(settings: Settings) -> Parts:
+    """Return the parts for a process that is no worker: the command line, the HTTP face."""
+    return Parts(settings, make_celery(settings, "coordinator"))
+
+
+def _worker() -> Celery:
+    app = make_celery(settings(), "coordinator")
+    process, parts = Process("coordinator"), Parts(settings(), app)
+    register(app, process, parts.coordinator, parts.reconciler)
+    install(app, settings(), process)
+    return app
+
+
+def __getattr__(name: str) -> Celery:
+    """Make the worker's app when celery asks for it (as `app`), so that importing this file costs nothing."""
+    if name not in ("app", "celery_app"):
+        raise AttributeError(name)
+    made = _worker()
+    globals().update(app=made, celery_app=made)
+    return made

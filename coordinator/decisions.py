@@ -1,0 +1,161 @@
+"""What people decide about runs: approve, deny, cancel. Valid from any process, at any time, once."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlmodel import Session, col, select
+
+from coordinator.store import Store, change_row
+from kernel import logs
+from kernel.broker import COORDINATOR, Doorbell
+from kernel.clock import now
+from kernel.control import Control
+from kernel.errors import Correctable, Refused, Retryable
+from kernel.events import ApprovalDecided
+from kernel.records import ApprovalRow, AssignmentRow, AuditRow, RunRow
+from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, RunState, check_move
+from kernel.streams import EventLog
+
+log = logs.get(__name__)
+
+
+@dataclass(kw_only=True)
+class Decisions:
+    """Takes decisions; the truth changes first, then workers hear of it."""
+
+    store: Store
+    doorbell: Doorbell
+    control: Control
+    events: EventLog
+
+    async def decide(
+        self, run_id: str, call_id: str, decision: Literal["approved", "denied"], *, by: str, reason: str = ""
+    ) -> ApprovalRow:
+        """Approve or deny a waiting call; raise Refused where it was decided or expired before."""
+        row = await asyncio.to_thread(
+            change_row,
+            self.store.database,
+            lambda db: _decide(db, run_id, call_id, decision, by=by, reason=reason, at=now()),
+        )
+        await self.events.append(
+            ApprovalDecided(
+                run_id=row.run_id,
+                assignment_id=row.assignment_id,
+                call_id=row.call_id,
+                decision=row.state,
+                by=by,
+                reason=row.reason,
+            )
+        )
+        await self.wake(row.assignment_id)
+        if row.state != decision:
+            raise Refused("the approval had expired", why="no decision in time means no")
+        return row  # type: ignore[no-any-return] # change_row returns what the change returns
+
+    async def wake(self, assignment_id: str) -> None:
+        """Queue an assignment whose decisions are complete, and ring its agent and the coordinator."""
+        queued = await asyncio.to_thread(
+            change_row, self.store.database, lambda db: _requeue(db, assignment_id)
+        )
+        if queued is not None:
+            await asyncio.to_thread(
+                self.doorbell.ring,
+                f"agents.{queued.agent}.work",
+                queued.id,
+                queue_name=queued.queue,
+                note=queued.goal,
+            )
+            await asyncio.to_thread(
+                self.doorbell.ring, "coordinator.advance", queued.run_id, queue_name=COORDINATOR
+            )
+
+    async def cancel(self, run_id: str, *, by: str) -> str:
+        """Stop a run and return its id; what has not begun never begins, what runs is cut."""
+        await asyncio.to_thread(change_row, self.store.database, lambda db: _stop(db, run_id, by=by))
+        try:
+            await self.control.stop(run_id, RunState.cancelled.value)
+        except Retryable as error:
+            # workers see the row at their next lease renewal
+            log.warning("stop_not_nudged", reason=str(error))
+        await asyncio.to_thread(self.doorbell.ring, "coordinator.advance", run_id, queue_name=COORDINATOR)
+        return run_id
+
+
+def _decide(
+    db: Session, run_id: str, call_id: str, decision: str, *, by: str, reason: str, at: datetime
+) -> ApprovalRow:
+    rows = db.exec(select(ApprovalRow).where(ApprovalRow.run_id == run_id)).all()
+    row = next((r for r in rows if call_id in (r.call_id, _short(r.call_id))), None)
+    if row is None:
+        waiting = [_short(r.call_id) for r in rows if r.state == ApprovalState.pending.value]
+        raise Correctable(
+            f"no call {call_id!r} of run {run_id[:13]!r} waits for approval",
+            why=f"waiting: {', '.join(waiting) or 'none'}",
+            next_step="See: nightdesk show RUN",
+        )
+    if row.state != ApprovalState.pending.value:
+        raise Refused(f"call {call_id!r} was already {row.state}", why=f"by {row.decided_by or 'the clock'}")
+    late = row.expires_at is not None and at >= row.expires_at
+    row.state = ApprovalState.expired.value if late else decision
+    row.decided_by, row.reason, row.decided_at = by, reason, at
+    db.add(row)
+    audit(
+        db,
+        actor=by,
+        action=f"approval.{row.state}",
+        subject=row.call_id,
+        detail={"digest": row.digest, "reason": reason},
+    )
+    return row
+
+
+def _short(call_id: str) -> str:
+    """Return what people type: the part of a call id behind the run id."""
+    return call_id.rpartition(":")[2]
+
+
+def _requeue(db: Session, assignment_id: str) -> AssignmentRow | None:
+    pending = db.exec(
+        select(ApprovalRow).where(
+            ApprovalRow.assignment_id == assignment_id, ApprovalRow.state == ApprovalState.pending.value
+        )
+    ).first()
+    row = db.get(AssignmentRow, assignment_id)
+    if row is None or row.state != AssignmentState.waiting.value or pending is not None:
+        return None
+    check_move(AssignmentState.waiting, AssignmentState.queued)
+    row.state, row.rung_at = AssignmentState.queued.value, now()
+    db.add(row)
+    return row
+
+
+def _stop(db: Session, run_id: str, *, by: str) -> None:
+    run = db.get(RunRow, run_id)
+    if run is None:
+        raise Correctable(f"there is no run {run_id!r}", next_step="See: nightdesk runs")
+    if RunState(run.state) in RUN_ENDED:
+        raise Refused(f"run {run_id[:13]!r} has ended", why=f"it is {run.state}")
+    if run.stop:
+        return
+    run.stop, run.stop_reason = RunState.cancelled.value, f"cancelled by {by}"
+    run.version += 1
+    db.add(run)
+    audit(db, actor=by, action="run.cancel", subject=run_id, detail={})
+
+
+def audit(db: Session, *, actor: str, action: str, subject: str, detail: dict[str, Any]) -> None:
+    """Add an audit row, hashed with the one before."""
+    import hashlib
+    import json
+
+    last = db.exec(select(AuditRow).order_by(col(AuditRow.id).desc())).first()
+    row = AuditRow(
+        actor=actor, action=action, subject=subject, detail=detail, previous_hash=last.hash if last else ""
+    )
+    told = json.dumps([row.previous_hash, row.at.isoformat(), actor, action, subject, detail], sort_keys=True)
+    row.hash = hashlib.sha256(told.encode()).hexdigest()
+    db.add(row)

@@ -1,0 +1,203 @@
+"""The planner: memories first, then playbooks, the model, an agent's own patterns, or the default playbook."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import re2
+
+from coordinator import playbooks
+from coordinator.planning import PLAN_SCHEMA, check_plan, plan_question
+from coordinator.playbooks import Playbook, Round
+from coordinator.store import Store
+from kernel import logs
+from kernel.broker import MEMORY, Doorbell
+from kernel.cards import Cards
+from kernel.clock import now
+from kernel.contracts import Card, MemoryHit, Plan, PlannedAssignment, Request
+from kernel.control import Control
+from kernel.errors import NightdeskError
+from kernel.events import MemoryRecalled, StatusChange
+from kernel.model.port import Message, Model, ModelRequest
+from kernel.records import RunRow
+from kernel.settings import Settings
+from kernel.states import RunState
+from kernel.streams import EventLog
+
+log = logs.get(__name__)
+
+#: A run whose agent has no live worker yet is planned again by the reconciler until this old.
+_AGENT_GRACE = timedelta(seconds=20)
+_PROMPT = Path(__file__).parent / "prompts" / "plan.md"
+_MODEL_SECONDS = 60.0
+
+
+@dataclass(kw_only=True)
+class Planner:
+    """Plans runs and their further rounds."""
+
+    settings: Settings
+    store: Store
+    books: list[Playbook]
+    cards: Cards
+    control: Control
+    doorbell: Doorbell
+    events: EventLog
+    model: Model | None
+
+    def playbook(self, name: str) -> Playbook | None:
+        """Return a playbook by name."""
+        return next((book for book in self.books if book.name == name), None)
+
+    async def plan(self, run: RunRow) -> bool:
+        """Recall, plan and insert the first assignments; False where an agent's worker is still awaited."""
+        request = Request.model_validate(run.request)
+        cards = await self.cards.live()
+        memories, note = await self._recall(run, request)
+        book, plan = await self._choose(run, request, cards, memories)
+        missing = _missing(plan.assignments, cards)
+        if missing and now() - run.created_at < _AGENT_GRACE:
+            return False
+        inserted = await asyncio.to_thread(
+            self.store.insert_plan,
+            run,
+            plan.assignments,
+            queues={card.agent: card.queue for card in cards},
+            missing=missing,
+            state=RunState.working,
+            playbook=book.name if book else "",
+            planned_by=plan.planned_by,
+            memories=[memory.model_dump(mode="json") for memory in memories],
+            memory_note=note,
+        )
+        if inserted:
+            await self.events.append(MemoryRecalled(run_id=run.id, memories=memories, note=note))
+            await self._tell(run, plan.planned_by, plan.assignments)
+        return True
+
+    async def expand(self, run: RunRow, found: Round) -> bool:
+        """Insert the assignments of a further round."""
+        cards = await self.cards.live()
+        await asyncio.to_thread(
+            self.store.insert_plan,
+            run,
+            found.assignments,
+            queues={card.agent: card.queue for card in cards},
+            missing=_missing(found.assignments, cards),
+            state=None,
+            rounds=[*run.rounds, found.name],
+        )
+        return True
+
+    async def _recall(self, run: RunRow, request: Request) -> tuple[list[MemoryHit], str]:
+        question = {
+            "text": request.text,
+            "namespace": run.namespace,
+            "user": run.user,
+            "limit": self.settings.recall_limit,
+        }
+        try:
+            found = await self.control.ask(
+                self.doorbell,
+                "memory.recall",
+                queue_name=MEMORY,
+                question=question,
+                seconds=self.settings.recall_timeout,
+            )
+            return [MemoryHit.model_validate(item) for item in found], ""
+        except NightdeskError as error:
+            log.warning("recall_failed", reason=str(error))
+            return [], str(error)
+
+    async def _choose(
+        self, run: RunRow, request: Request, cards: Sequence[Card], memories: Sequence[MemoryHit]
+    ) -> tuple[Playbook | None, Plan]:
+        book = playbooks.choose(self.books, request)
+        if book is not None and book.priority > 0:
+            return book, Plan(planned_by=f"playbook:{book.name}", assignments=book.assignments)
+        if (
+            self.model is not None
+            and request.brain != "routine"
+            and (plan := await self._ask(run, request, cards, memories))
+        ):
+            return book, plan
+        card = _handler(request, run, cards)
+        if card is not None:
+            alone = PlannedAssignment(key=card.agent, agent=card.agent, goal=request.text[:200])
+            return None, Plan(planned_by=f"card:{card.agent}", assignments=[alone])
+        default = book or self.books[-1]
+        return default, Plan(planned_by=f"playbook:{default.name}", assignments=default.assignments)
+
+    async def _ask(
+        self, run: RunRow, request: Request, cards: Sequence[Card], memories: Sequence[MemoryHit]
+    ) -> Plan | None:
+        """Ask the model for a plan; invalid ones go back once with what is wrong."""
+        assert self.model is not None
+        question = plan_question(request.text, cards, [m.text for m in memories], run.session_summary)
+        messages = [
+            Message(role="system", content=_PROMPT.read_text("utf-8")),
+            Message(role="user", content=question),
+        ]
+        for _ in range(2):
+            try:
+                async with asyncio.timeout(_MODEL_SECONDS):
+                    reply = await self.model.reply(
+                        ModelRequest(messages=messages, json_schema=PLAN_SCHEMA), _unheard
+                    )
+            except (NightdeskError, TimeoutError) as error:
+                log.warning("planning_turn_failed", reason=str(error))
+                return None
+            plan, problems = check_plan(_json(reply.text), cards)
+            if plan is not None:
+                return plan
+            log.warning("plan_invalid", problems=problems)
+            messages += [
+                Message(role="assistant", content=reply.text),
+                Message(
+                    role="user", content=f"That plan is invalid: {'; '.join(problems)}. Send a valid one."
+                ),
+            ]
+        return None
+
+    async def _tell(self, run: RunRow, planned_by: str, assignments: Sequence[PlannedAssignment]) -> None:
+        detail: dict[str, Any] = {
+            "planned_by": planned_by,
+            "assignments": [a.model_dump(include={"key", "agent", "needs"}) for a in assignments],
+        }
+        await self.events.append(StatusChange(run_id=run.id, state=RunState.working.value, detail=detail))
+
+
+async def _unheard(_piece: str | None) -> None:
+    """Let a plan's text pass: nobody reads it while it is written."""
+
+
+def _json(text: str) -> Any:
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        return json.loads(text[start : end + 1])
+    except ValueError:
+        return None
+
+
+def _missing(assignments: Sequence[PlannedAssignment], cards: Sequence[Card]) -> dict[str, str]:
+    live = {card.agent for card in cards}
+    return {
+        a.agent: f"no live worker of {a.agent!r}; start one with: nightdesk worker {a.agent}"
+        for a in assignments
+        if a.agent not in live
+    }
+
+
+def _handler(request: Request, run: RunRow, cards: Sequence[Card]) -> Card | None:
+    """Return the card whose patterns fit the text, or that of the agent the session was with."""
+    for card in cards:
+        if any(re2.search(f"(?i){pattern}", request.text) for pattern in card.handles):
+            return card
+    before = run.session[-1]["agents"] if run.session else []
+    return next((card for card in cards if card.agent in before and card.handles), None)

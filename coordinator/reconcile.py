@@ -1,0 +1,167 @@
+"""The reconciler: rings for rows that are due and silent, takes back dead leases, lets deadlines pass."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import or_
+from sqlmodel import Session, col, select
+
+from coordinator.decisions import Decisions, audit
+from coordinator.store import Store, change_row
+from kernel import logs
+from kernel.broker import COORDINATOR, Doorbell
+from kernel.clock import now
+from kernel.events import ApprovalDecided, StatusChange
+from kernel.records import ApprovalRow, AssignmentRow, DeadLetterRow, RunRow
+from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, check_move
+from kernel.streams import EventLog
+
+log = logs.get(__name__)
+
+_A = AssignmentState
+_BATCH = 200
+
+
+@dataclass(kw_only=True)
+class Reconciler:
+    """One tick does everything once; two at the same time do no harm."""
+
+    store: Store
+    decisions: Decisions
+    doorbell: Doorbell
+    events: EventLog
+    tick: timedelta
+    attempt_limit: int
+
+    async def tick_once(self) -> None:
+        """Look at every open row once."""
+        await self._take_back()
+        await self._expire_approvals()
+        await self._ring_again()
+        await self._advance_silent()
+
+    async def _take_back(self) -> None:
+        """Queue assignments whose lease ran out, or fail them past the attempt limit."""
+        taken = await asyncio.to_thread(change_row, self.store.database, self._expired_leases)
+        for row in taken:
+            log.warning("lease_expired", assignment=row.id, worker=row.worker, attempts=row.attempts)
+            await self.events.append(
+                StatusChange(
+                    run_id=row.run_id,
+                    assignment_id=row.id,
+                    agent=row.agent,
+                    state=row.state,
+                    reason=row.reason,
+                    detail={"attempt": row.attempts + 1, "lost_worker": row.worker},
+                )
+            )
+            if row.state == _A.queued.value:
+                await self._ring_work(row)
+            else:
+                await self._ring_run(row.run_id)
+
+    def _expired_leases(self, db: Session) -> list[AssignmentRow]:
+        clock = self.store.database.now(db)
+        rows = db.exec(
+            select(AssignmentRow)
+            .where(AssignmentRow.state == _A.running.value, AssignmentRow.lease_until < clock)
+            .limit(_BATCH)
+        ).all()
+        for row in rows:
+            row.attempts += 1
+            # a new fence: whatever the lost worker still writes is refused
+            row.fence += 1
+            if row.attempts >= self.attempt_limit:
+                row.reason = f"its worker died {row.attempts} times; last: {row.worker}"
+                row.ended_at = now()
+                db.add(DeadLetterRow(queue=row.queue, subject=row.id, reason=row.reason))
+            else:
+                row.reason = f"taken back from {row.worker}, whose lease ran out"
+                row.rung_at = now()
+            state = _A.failed if row.attempts >= self.attempt_limit else _A.queued
+            check_move(_A.running, state)
+            row.state = state.value
+            db.add(row)
+        return list(rows)
+
+    async def _expire_approvals(self) -> None:
+        for row in await asyncio.to_thread(change_row, self.store.database, _expired_approvals):
+            await self.events.append(
+                ApprovalDecided(
+                    run_id=row.run_id,
+                    assignment_id=row.assignment_id,
+                    call_id=row.call_id,
+                    decision="expired",
+                    by="the clock",
+                )
+            )
+            await self.decisions.wake(row.assignment_id)
+
+    async def _ring_again(self) -> None:
+        """Ring for queued assignments whose doorbell may be lost."""
+
+        def silent(db: Session) -> list[AssignmentRow]:
+            before = now() - 3 * self.tick
+            rows = db.exec(
+                select(AssignmentRow)
+                .where(
+                    AssignmentRow.state == _A.queued.value,
+                    or_(col(AssignmentRow.rung_at).is_(None), col(AssignmentRow.rung_at) < before),
+                )
+                .limit(_BATCH)
+            ).all()
+            for row in rows:
+                row.rung_at = now()
+                db.add(row)
+            return list(rows)
+
+        for row in await asyncio.to_thread(change_row, self.store.database, silent):
+            await self._ring_work(row)
+
+    async def _advance_silent(self) -> None:
+        """Ring for open runs that nobody moved lately, for those past their deadline, and for unpublished reports."""
+        moment = now()
+        for run_id in await asyncio.to_thread(self._silent_runs, moment):
+            await self._ring_run(run_id)
+
+    def _silent_runs(self, moment: datetime) -> list[str]:
+        with self.store.database.reading() as db:
+            rows = db.exec(
+                select(RunRow.id)
+                .where(
+                    or_(
+                        col(RunRow.state).not_in(RUN_ENDED)
+                        & (col(RunRow.updated_at) < moment - 2 * self.tick),
+                        col(RunRow.state).not_in(RUN_ENDED) & (col(RunRow.deadline_at) <= moment),
+                        col(RunRow.state).in_(RUN_ENDED) & (col(RunRow.published).is_(False)),
+                    )
+                )
+                .order_by(col(RunRow.updated_at))
+                .limit(_BATCH)
+            ).all()
+        return list(rows)
+
+    async def _ring_work(self, row: AssignmentRow) -> None:
+        await asyncio.to_thread(
+            self.doorbell.ring, f"agents.{row.agent}.work", row.id, queue_name=row.queue, note=row.goal
+        )
+
+    async def _ring_run(self, run_id: str) -> None:
+        await asyncio.to_thread(self.doorbell.ring, "coordinator.advance", run_id, queue_name=COORDINATOR)
+
+
+def _expired_approvals(db: Session) -> list[ApprovalRow]:
+    rows = db.exec(
+        select(ApprovalRow)
+        .where(ApprovalRow.state == ApprovalState.pending.value, col(ApprovalRow.expires_at) <= now())
+        .limit(_BATCH)
+    ).all()
+    for row in rows:
+        row.state, row.decided_by, row.decided_at = ApprovalState.expired.value, "the clock", now()
+        row.reason = "nobody decided in time, which means no"
+        db.add(row)
+        audit(db, actor="the clock", action="approval.expired", subject=row.call_id, detail={})
+    return list(rows)

@@ -1,0 +1,157 @@
+"""The report, pure: put together from what the assignments left, and rendered as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from kernel.contracts import (
+    AssignmentSummary,
+    MemoryHit,
+    NotDone,
+    Outcome,
+    Report,
+    ReportMemory,
+    Request,
+    Usage,
+)
+from kernel.records import AssignmentRow, RunRow
+from kernel.states import AssignmentState, RunState
+
+_A = AssignmentState
+#: A report stays readable, and under the 64 KiB that a message in Redis may have.
+_MAX_FINDINGS = 20
+_MAX_EVIDENCE = 6
+_REQUEST_CHARACTERS = 500
+
+
+def end_state(run: RunRow, assignments: Sequence[AssignmentRow]) -> tuple[RunState, str]:
+    """Return how a run ends and why: stopped, or succeeded where any part was done, else failed or expired."""
+    if run.stop:
+        return RunState(run.stop), run.stop_reason
+    states = [_A(a.state) for a in assignments]
+    if _A.done in states:
+        return RunState.succeeded, ""
+    bad = next((a for a in assignments if a.reason), None)
+    reason = f"{bad.key}: {bad.reason}" if bad else "no assignment was made"
+    return (RunState.expired if _A.expired in states else RunState.failed), reason
+
+
+def compose(run: RunRow, assignments: Sequence[AssignmentRow], *, now: datetime) -> Report:
+    """Return the report of a run that ends now."""
+    state, reason = end_state(run, assignments)
+    ordered = sorted(assignments, key=lambda a: (a.round, a.created_at, a.key))
+    outcomes = [Outcome.model_validate(a.outcome) for a in ordered if a.outcome]
+    request = Request.model_validate(run.request)
+    cited = {id_ for outcome in outcomes for id_ in outcome.cited_memories}
+    findings = sorted((f for o in outcomes for f in o.findings), key=lambda f: -f.score)[:_MAX_FINDINGS]
+    usage = Usage()
+    for outcome in outcomes:
+        usage = usage.plus(outcome.usage)
+    return Report(
+        run_id=run.id,
+        state=state.value,
+        reason=reason,
+        request=request.text[:_REQUEST_CHARACTERS],
+        answer=_answer(outcomes, reason),
+        findings=[f.model_copy(update={"evidence": f.evidence[:_MAX_EVIDENCE]}) for f in findings],
+        not_found=_unique(n for o in outcomes for n in o.not_found),
+        actions=[a for o in outcomes for a in o.actions],
+        notifications=[n for o in outcomes for n in o.notifications],
+        memories=_memories(run, cited),
+        not_done=[*_unique_not_done(outcomes), *_undone(run, ordered)],
+        assignments=[_summary(a) for a in ordered],
+        planned_by=run.planned_by,
+        usage=usage,
+        timings=_timings(run, ordered, now),
+    )
+
+
+def _answer(outcomes: Sequence[Outcome], reason: str) -> str:
+    parts = [o.answer.strip() for o in outcomes if o.answer.strip()]
+    return "\n\n".join(parts) or (f"No answer: {reason}." if reason else "No answer.")
+
+
+def _memories(run: RunRow, cited: set[str]) -> list[ReportMemory]:
+    hits = [MemoryHit.model_validate(memory) for memory in run.memories]
+    return [ReportMemory(id=hit.id, text=hit.text, cited=hit.id in cited) for hit in hits]
+
+
+def _unique(texts: object) -> list[str]:
+    return list(dict.fromkeys(texts))  # type: ignore[call-overload] # an iterable of str; keeps order
+
+
+def _unique_not_done(outcomes: Sequence[Outcome]) -> list[NotDone]:
+    return list({(n.what, n.why): n for o in outcomes for n in o.not_done}.values())
+
+
+def _undone(run: RunRow, assignments: Sequence[AssignmentRow]) -> list[NotDone]:
+    notes = [
+        NotDone(what=f"{a.agent}: {a.goal}"[:200], why=a.reason or a.state)
+        for a in assignments
+        if a.state != _A.done
+    ]
+    if run.memory_note:
+        notes.append(NotDone(what="recall of memories", why=run.memory_note))
+    return notes
+
+
+def _summary(row: AssignmentRow) -> AssignmentSummary:
+    return AssignmentSummary(
+        key=row.key,
+        agent=row.agent,
+        state=row.state,
+        worker=row.worker,
+        brain=row.brain,
+        attempts=row.attempts + 1 if row.fence else 0,
+        reason=row.reason,
+    )
+
+
+def _timings(run: RunRow, assignments: Sequence[AssignmentRow], now: datetime) -> dict[str, float]:
+    started = [a.started_at for a in assignments if a.started_at]
+    times = {"total_seconds": _seconds(run.created_at, now)}
+    if started:
+        times["until_first_work_seconds"] = _seconds(run.created_at, min(started))
+    for a in assignments:
+        if a.started_at and a.ended_at:
+            times[f"{a.key}_seconds"] = _seconds(a.started_at, a.ended_at)
+    return times
+
+
+def _seconds(start: datetime, end: datetime) -> float:
+    return round((end - start).total_seconds(), 3)
+
+
+def markdown(report: Report) -> str:
+    """Return the report for people."""
+    lines = [f"# Run {report.run_id[:13]}: {report.state}", "", report.answer, ""]
+    if report.findings:
+        lines += ["## Findings", ""]
+    for number, finding in enumerate(report.findings, start=1):
+        lines.append(f"{number}. **{finding.title}** ({finding.severity}, score {finding.score:.2f})")
+        lines += [f"   - `{e.source}:{e.line}` {_quoted(e.quote)}" for e in finding.evidence]
+    for title, items in (
+        (
+            "Actions",
+            [
+                f"{a.name}: {a.state}, verified {_verified(a.verified)}: `{' '.join(a.argv)}`"
+                for a in report.actions
+            ],
+        ),
+        ("Notifications", [f"{n.channel}: {n.state} {n.detail}".strip() for n in report.notifications]),
+        ("Memories", [f"[mem:{m.id}]{' (cited)' if m.cited else ''} {m.text}" for m in report.memories]),
+        ("Not found", report.not_found),
+        ("Not done", [f"{n.what}: {n.why}" for n in report.not_done]),
+    ):
+        if items:
+            lines += ["", f"## {title}", "", *(f"- {item}" for item in items)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _quoted(text: str) -> str:
+    return "`" + text.replace("`", "'") + "`"
+
+
+def _verified(verified: bool | None) -> str:
+    return {True: "yes", False: "no", None: "not checked"}[verified]

@@ -1,0 +1,236 @@
+"""The coordinator's use cases: submit, advance, publish."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from coordinator import playbooks, report, sessions, summary
+from coordinator.intake import parse
+from coordinator.planner import Planner
+from coordinator.planning import (
+    Answer,
+    AssignmentView,
+    Begin,
+    Drop,
+    Expand,
+    MakePlan,
+    Move,
+    Queue,
+    RunView,
+    Step,
+    Stop,
+    next_steps,
+    outcomes_of,
+)
+from coordinator.store import Snapshot, Store
+from kernel import logs
+from kernel.broker import COORDINATOR, MEMORY, Doorbell, Results
+from kernel.clock import now
+from kernel.contracts import Report, Request
+from kernel.errors import Correctable, Fatal
+from kernel.events import ReportReady, StatusChange
+from kernel.redaction import Redactor
+from kernel.settings import Settings
+from kernel.states import AssignmentState, RunState
+from kernel.streams import EventLog
+
+log = logs.get(__name__)
+
+#: Each pass of `advance` moves the run on; more passes than this means that two rules disagree.
+_MAX_PASSES = 20
+
+
+@dataclass(kw_only=True)
+class Coordinator:
+    """Moves runs on. Every method may be called twice, and in two processes at once."""
+
+    settings: Settings
+    store: Store
+    planner: Planner
+    doorbell: Doorbell
+    results: Results
+    events: EventLog
+
+    async def submit(self, run_id: str, kwargs: dict[str, Any]) -> None:
+        """Accept a request under its run id, or end the run at once saying what is wrong with it."""
+        redactor = Redactor(self.settings.secrets(), run_id.encode())
+        try:
+            request = parse(kwargs, max_bytes=self.settings.request_max_bytes)
+            problem = None
+        except Correctable as error:
+            request, problem = Request(text=redactor.text(str(kwargs.get("text"))[:200])), error
+        request = request.model_copy(update={"text": redactor.text(request.text)})
+        earlier = await self._earlier(request)
+        deadline = request.deadline_seconds or self.settings.run_deadline_seconds
+        fresh = await asyncio.to_thread(
+            self.store.insert_run,
+            run_id,
+            request,
+            deadline_at=now() + timedelta(seconds=deadline),
+            session=sessions.window(earlier),
+            summary=summary.summarise(earlier),
+        )
+        if fresh:
+            await self._tell(run_id, RunState.accepted)
+        if problem is not None:
+            await self._refuse(run_id, redactor.text(str(problem)))
+            return
+        await self._ring_advance(run_id, request)
+
+    async def advance(self, run_id: str) -> None:
+        """Do what the run needs now, until it waits for others or has ended."""
+        for _ in range(_MAX_PASSES):
+            snapshot = await asyncio.to_thread(self.store.snapshot, run_id)
+            if snapshot is None:
+                raise Fatal(f"run {run_id!r} does not exist")
+            steps = self._steps(snapshot)
+            if not steps or not await self._do(snapshot, steps[0]):
+                if snapshot.run.report is not None and not snapshot.run.published:
+                    await self.publish(snapshot)
+                return
+        log.error("advance_goes_round", run=run_id)
+
+    async def publish(self, snapshot: Snapshot) -> None:
+        """Store an ended run's report in the result back end, tell the stream, and have memory learn."""
+        run = snapshot.run
+        ended = Report.model_validate(run.report)
+        await asyncio.to_thread(self.results.store_report, run.id, ended.model_dump(mode="json"))
+        await self._tell(run.id, RunState(run.state), ended.reason)
+        await self.events.append(ReportReady(run_id=run.id, report=ended))
+        await asyncio.to_thread(self.store.mark_published, run.id)
+        note = Request.model_validate(run.request).text
+        await asyncio.to_thread(self.doorbell.ring, "memory.learn", run.id, queue_name=MEMORY, note=note)
+
+    def _steps(self, snapshot: Snapshot) -> list[Step]:
+        run = snapshot.run
+        view = RunView(
+            state=RunState(run.state),
+            stop=run.stop,
+            rounds=len(run.rounds) + 1,
+            max_rounds=self.settings.max_rounds,
+            deadline_at=run.deadline_at,
+        )
+        assignments = [
+            AssignmentView(id=a.id, key=a.key, state=AssignmentState(a.state), needs=a.needs)
+            for a in snapshot.assignments
+        ]
+        return next_steps(view, assignments, more=self._next_round(snapshot) is not None, now=now())
+
+    def _next_round(self, snapshot: Snapshot) -> playbooks.Round | None:
+        playbook = self.planner.playbook(snapshot.run.playbook)
+        if playbook is None:
+            return None
+        outcomes = outcomes_of([(a.key, a.outcome) for a in snapshot.assignments])
+        return playbooks.next_round(playbook, snapshot.run.rounds, outcomes)
+
+    async def _do(self, snapshot: Snapshot, step: Step) -> bool:
+        """Do one step; True where the run may be looked at again at once."""
+        run = snapshot.run
+        match step:
+            case Begin():
+                return await self._move(snapshot, RunState.planning)
+            case MakePlan():
+                return await self.planner.plan(run)
+            case Expand():
+                found = self._next_round(snapshot)
+                return found is not None and await self.planner.expand(run, found)
+            case Queue(ids=ids):
+                await self._queue(snapshot, ids)
+            case Drop(id=id_, reason=reason):
+                await asyncio.to_thread(self.store.stop, [id_], AssignmentState.cancelled, reason)
+            case Stop(ids=ids, state=state):
+                reason = run.stop_reason or "the deadline passed"
+                await asyncio.to_thread(self.store.stop, ids, state, reason)
+            case Move(state=state):
+                return await self._move(snapshot, state)
+            case Answer():
+                return await self._answer(snapshot)
+        return True
+
+    async def _move(self, snapshot: Snapshot, state: RunState) -> bool:
+        if await asyncio.to_thread(self.store.swap, snapshot.run, state):
+            await self._tell(snapshot.run.id, state)
+        return True
+
+    async def _queue(self, snapshot: Snapshot, ids: Sequence[str]) -> None:
+        for row in await asyncio.to_thread(self.store.queue, ids):
+            await self._tell(
+                row.run_id,
+                AssignmentState.queued,
+                assignment=row.id,
+                agent=row.agent,
+                detail={"key": row.key, "goal": row.goal, "needs": row.needs, "round": row.round},
+            )
+            await asyncio.to_thread(
+                self.doorbell.ring,
+                f"agents.{row.agent}.work",
+                row.id,
+                queue_name=row.queue,
+                note=row.goal,
+                priority=snapshot.run.priority,
+            )
+
+    async def _answer(self, snapshot: Snapshot) -> bool:
+        run = snapshot.run
+        if not run.stop and run.deadline_at is not None and now() >= run.deadline_at:
+            stopped = {"stop": RunState.expired.value, "stop_reason": "the deadline passed"}
+            return await asyncio.to_thread(self.store.swap, run, None, **stopped)
+        composed = report.compose(run, snapshot.assignments, now=now())
+        await asyncio.to_thread(self.store.end, run, composed)
+        return True
+
+    async def _refuse(self, run_id: str, reason: str) -> None:
+        snapshot = await asyncio.to_thread(self.store.snapshot, run_id)
+        assert snapshot is not None
+        refused = Report(
+            run_id=run_id, state=RunState.failed.value, reason=reason, answer=f"Not accepted: {reason}"
+        )
+        await asyncio.to_thread(self.store.end, snapshot.run, refused)
+        await self.advance(run_id)
+
+    async def _earlier(self, request: Request) -> list[Any]:
+        if not request.session_id:
+            return []
+        return await asyncio.to_thread(self.store.earlier, request.session_id)
+
+    async def _ring_advance(self, run_id: str, request: Request) -> None:
+        await asyncio.to_thread(
+            self.doorbell.ring,
+            "coordinator.advance",
+            run_id,
+            queue_name=COORDINATOR,
+            note=request.text,
+            priority=request.priority.value,
+        )
+
+    async def _tell(
+        self,
+        run_id: str,
+        state: RunState | AssignmentState,
+        reason: str = "",
+        *,
+        assignment: str = "",
+        agent: str = "",
+        detail: dict[str, Any] | None = None,
+    ) -> None:
+        await self.events.append(
+            StatusChange(
+                run_id=run_id,
+                assignment_id=assignment,
+                agent=agent,
+                state=state.value,
+                reason=reason,
+                detail=detail or {},
+            )
+        )
+        if isinstance(state, RunState) and state not in (
+            RunState.succeeded,
+            RunState.failed,
+            RunState.cancelled,
+            RunState.expired,
+        ):
+            await asyncio.to_thread(self.results.store_state, run_id, state.value)

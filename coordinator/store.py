@@ -1,0 +1,224 @@
+"""The coordinator's rows: every move is a compare-and-swap inside one transaction."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import update
+from sqlmodel import Session, col, select
+
+from kernel.clock import now
+from kernel.contracts import PlannedAssignment, Report, Request, SessionTurn
+from kernel.database import Database
+from kernel.records import ApprovalRow, AssignmentRow, RunRow, SessionRow
+from kernel.states import (
+    RUN_ENDED,
+    ApprovalState,
+    AssignmentState,
+    RunState,
+    check_move,
+)
+
+
+#: A run id is the client's task id and may be long; ids below it stay readable.
+_ID_CHARACTERS = 40
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run with its assignments as they were at one moment."""
+
+    run: RunRow
+    assignments: Sequence[AssignmentRow]
+
+
+class Store:
+    """Reads and moves of runs and assignments."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def insert_run(
+        self,
+        run_id: str,
+        request: Request,
+        *,
+        deadline_at: datetime,
+        session: Sequence[SessionTurn],
+        summary: str,
+    ) -> bool:
+        """Insert an accepted run; False where it is there already."""
+        with self.database.writing() as db:
+            if db.get(RunRow, run_id) is not None:
+                return False
+            db.add(
+                RunRow(
+                    id=run_id,
+                    namespace=request.namespace,
+                    user=request.user,
+                    session_id=request.session_id,
+                    request=request.model_dump(mode="json"),
+                    priority=request.priority.value,
+                    session=[turn.model_dump(mode="json") for turn in session],
+                    session_summary=summary,
+                    deadline_at=deadline_at,
+                )
+            )
+            if request.session_id and db.get(SessionRow, request.session_id) is None:
+                db.add(SessionRow(id=request.session_id, namespace=request.namespace, user=request.user))
+            return True
+
+    def snapshot(self, run_id: str) -> Snapshot | None:
+        """Return a run with its assignments, or None."""
+        with self.database.reading() as db:
+            run = db.get(RunRow, run_id)
+            if run is None:
+                return None
+            rows = db.exec(
+                select(AssignmentRow)
+                .where(AssignmentRow.run_id == run_id)
+                .order_by(col(AssignmentRow.created_at))
+            ).all()
+            return Snapshot(run, rows)
+
+    def swap(self, run: RunRow, state: RunState | None = None, **changes: Any) -> bool:
+        """Move a run if nobody changed it since `run` was read; False where somebody did."""
+        with self.database.writing() as db:
+            return _swap(db, run, state, changes)
+
+    def insert_plan(
+        self,
+        run: RunRow,
+        planned: Sequence[PlannedAssignment],
+        *,
+        queues: dict[str, str],
+        missing: dict[str, str],
+        state: RunState | None,
+        **changes: Any,
+    ) -> bool:
+        """Insert the assignments of a round with the run's move; those of `missing` agents fail at once."""
+        with self.database.writing() as db:
+            if not _swap(db, run, state, changes):
+                return False
+            for item in planned:
+                lost = missing.get(item.agent)
+                db.add(
+                    AssignmentRow(
+                        id=f"{run.id if len(run.id) <= _ID_CHARACTERS else uuid.uuid4()}:{item.key}",
+                        run_id=run.id,
+                        key=item.key,
+                        agent=item.agent,
+                        queue=queues.get(item.agent, f"agents.{item.agent}"),
+                        goal=item.goal,
+                        inputs=item.inputs,
+                        needs=item.needs,
+                        round=len(run.rounds) + 1 + (1 if changes.get("rounds") else 0),
+                        state=(AssignmentState.failed if lost else AssignmentState.pending).value,
+                        reason=lost or "",
+                        ended_at=now() if lost else None,
+                    )
+                )
+            return True
+
+    def queue(self, ids: Sequence[str]) -> list[AssignmentRow]:
+        """Move pending assignments to queued and return those that we moved."""
+        return self._move(ids, AssignmentState.queued, rung_at=now())
+
+    def stop(self, ids: Sequence[str], state: AssignmentState, reason: str) -> list[AssignmentRow]:
+        """End assignments that are not running, and the approvals they wait for."""
+        moved = self._move(ids, state, reason=reason, ended_at=now())
+        with self.database.writing() as db:
+            db.execute(
+                update(ApprovalRow)
+                .where(
+                    col(ApprovalRow.assignment_id).in_([row.id for row in moved]),
+                    col(ApprovalRow.state) == ApprovalState.pending.value,
+                )
+                .values(state=ApprovalState.expired.value, reason=reason, decided_at=now())
+            )
+        return moved
+
+    def end(self, run: RunRow, report: Report) -> bool:
+        """End a run with its report."""
+        with self.database.writing(durable=True) as db:
+            state = RunState(report.state)
+            if state is RunState.succeeded:
+                check_move(RunState(run.state), RunState.answering)
+                check_move(RunState.answering, state)
+            else:
+                check_move(RunState(run.state), state)
+            changes = {"report": report.model_dump(mode="json"), "reason": report.reason, "ended_at": now()}
+            return _swap(db, run, state, changes, checked=True)
+
+    def mark_published(self, run_id: str) -> None:
+        """Remember that the report is in the result back end."""
+        with self.database.writing() as db:
+            db.execute(update(RunRow).where(col(RunRow.id) == run_id).values(published=True))
+
+    def earlier(self, session_id: str) -> list[SessionTurn]:
+        """Return the ended runs of a session, oldest first."""
+        with self.database.reading() as db:
+            runs = db.exec(
+                select(RunRow).where(RunRow.session_id == session_id).order_by(col(RunRow.created_at))
+            ).all()
+            ended = [run for run in runs if run.report]
+            rows = db.exec(
+                select(AssignmentRow).where(col(AssignmentRow.run_id).in_([r.id for r in ended]))
+            ).all()
+        return [_session_turn(run, [row for row in rows if row.run_id == run.id]) for run in ended]
+
+    def _move(self, ids: Sequence[str], state: AssignmentState, **changes: Any) -> list[AssignmentRow]:
+        moved = []
+        with self.database.writing() as db:
+            for row in db.exec(select(AssignmentRow).where(col(AssignmentRow.id).in_(ids))).all():
+                present = AssignmentState(row.state)
+                if present is AssignmentState.running or present is state or row.ended_at is not None:
+                    continue
+                check_move(present, state)
+                row.state = state.value
+                for name, value in changes.items():
+                    setattr(row, name, value)
+                db.add(row)
+                moved.append(row)
+        return moved
+
+
+def change_row(database: Database, change: Callable[[Session], Any]) -> Any:
+    """Apply a change in one durable transaction."""
+    with database.writing(durable=True) as db:
+        return change(db)
+
+
+def _swap(
+    db: Session, run: RunRow, state: RunState | None, changes: dict[str, Any], *, checked: bool = False
+) -> bool:
+    if state is not None and not checked:
+        check_move(RunState(run.state), state)
+    values = {**changes, "version": run.version + 1, "updated_at": now()}
+    if state is not None:
+        values["state"] = state.value
+    swapped = db.execute(
+        update(RunRow)
+        .where(
+            col(RunRow.id) == run.id, col(RunRow.version) == run.version, col(RunRow.state).not_in(RUN_ENDED)
+        )
+        .values(**values)
+    )
+    return bool(swapped.rowcount == 1)  # type: ignore[attr-defined] # an UPDATE's result has it
+
+
+def _session_turn(run: RunRow, rows: Sequence[AssignmentRow]) -> SessionTurn:
+    facts: dict[str, Any] = {}
+    for row in rows:
+        facts.update((row.outcome or {}).get("facts", {}))
+    return SessionTurn(
+        run_id=run.id,
+        text=str(run.request.get("text", "")),
+        answer=str((run.report or {}).get("answer", "")),
+        agents=sorted({row.agent for row in rows}),
+        facts=facts,
+    )

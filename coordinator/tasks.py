@@ -1,0 +1,29 @@
+"""The coordinator's doorways: submit, advance, reconcile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import Celery
+
+from coordinator.reconcile import Reconciler
+from coordinator.service import Coordinator
+from kernel.process import Announcer, Process, doorway
+
+
+def register(app: Celery, process: Process, coordinator: Coordinator, reconciler: Reconciler) -> None:
+    """Register the three tasks."""
+
+    @doorway(app, process, "coordinator.submit", carries_request=True)
+    async def submit(announcer: Announcer, *args: Any, **kwargs: Any) -> None:
+        await coordinator.submit(
+            announcer.task_id, {**dict(zip(("text", "sources"), args, strict=False)), **kwargs}
+        )
+
+    @doorway(app, process, "coordinator.advance")
+    async def advance(announcer: Announcer, run_id: str) -> None:
+        await coordinator.advance(run_id)
+
+    @doorway(app, process, "maintenance.reconcile")
+    async def reconcile(announcer: Announcer) -> None:
+        await reconciler.tick_once()
