@@ -1,0 +1,1 @@
+"""The agent that tells people what the desk found and did."""
