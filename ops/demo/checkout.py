@@ -12,26 +12,18 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from ops.demo.pool import Pool, PoolExhaustedError
+
 SERVICE = "checkout"
-#: How long a request waits for a free connection: well above one query, well below a client's patience.
-ACQUIRE_SECONDS = 0.12
-#: A query takes 50 to 100 ms, as a small write to a database in the next rack does.
-QUERY_SECONDS, QUERY_SPREAD = 0.05, 0.05
 #: Health goes bad at this many failures within the window, and is never good before the first window is over:
 #: a service that was started on a bad configuration must not look healthy for its first second.
 UNHEALTHY_FAILURES, HEALTH_WINDOW_SECONDS = 10, 1.5
 HIGH_USAGE, WARN_EVERY_SECONDS = 0.8, 0.5
-
-
-class PoolExhaustedError(Exception):
-    """No connection became free in time."""
 
 
 @dataclass(frozen=True)
@@ -52,40 +44,6 @@ class Config:
         fresh = path.with_suffix(".new")
         fresh.write_text(json.dumps(self.__dict__), encoding="utf-8")
         fresh.replace(path)
-
-
-class Pool:
-    """At most `size` connections; whoever waits longer than `timeout` seconds gets PoolExhaustedError."""
-
-    def __init__(self, size: int, *, timeout: float = ACQUIRE_SECONDS) -> None:
-        self.size = size
-        self.timeout = timeout
-        self.in_use = 0
-        self._free = threading.Condition()
-        self._queries = itertools.count()
-
-    @contextmanager
-    def connection(self) -> Iterator[int]:
-        """Lend a connection; yields how many are in use now."""
-        with self._free:
-            if not self._free.wait_for(lambda: self.in_use < self.size, self.timeout):
-                raise PoolExhaustedError(
-                    f"pool exhausted: {self.in_use}/{self.size} connections in use, "
-                    f"timed out after {self.timeout:.2f} s"
-                )
-            self.in_use += 1
-            taken = self.in_use
-        try:
-            yield taken
-        finally:
-            with self._free:
-                self.in_use -= 1
-                self._free.notify()
-
-    def query(self) -> None:
-        """Spend the time of one database round trip."""
-        spread = next(self._queries) * 17 % 100 / 100
-        threading.Event().wait(QUERY_SECONDS + QUERY_SPREAD * spread)
 
 
 class Health:
