@@ -1,0 +1,1 @@
+"""The memory service: recalls what was learnt, learns from runs, and forgets on purpose."""

@@ -1,0 +1,246 @@
+"""What a memory is: its values, the gate it must pass, and the rules by which a key is upserted."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import Field
+
+from kernel.contracts import Value
+from kernel.errors import Correctable
+
+Kind = Literal["fact", "preference", "episode", "procedure", "summary"]
+Owner = Literal["user", "agent"]
+SourceKind = Literal["user", "run", "log", "alert", "tool", "agent"]
+
+#: Below this a memory is not worth its place in a prompt (reference: memory.md, 4.8).
+IMPORTANCE_FLOOR = 0.3
+#: How far a source is believed (reference: memory.md, 4.8); weights to tune, not facts.
+TRUST: dict[SourceKind, float] = {
+    "user": 0.9,
+    "run": 0.8,
+    "tool": 0.8,
+    "agent": 0.5,
+    "log": 0.2,
+    "alert": 0.2,
+}
+#: Half-lives in days: what changes soon fades soon; tastes outlast incidents.
+HALF_LIFE_DAYS: dict[Kind, float] = {
+    "fact": 180,
+    "preference": 365,
+    "episode": 30,
+    "procedure": 120,
+    "summary": 60,
+}
+#: Texts longer than this are no memory but a document; UTF-8 bytes.
+TEXT_MAX_BYTES = 4000
+#: A namespace, user or key longer than this is a mistake.
+NAME_MAX = 200
+#: Words of the longest key that a question is searched for.
+KEY_WORDS = 6
+
+
+class Status(StrEnum):
+    """Where a memory stands; only active ones are in the index."""
+
+    active = "active"
+    archived = "archived"
+    quarantined = "quarantined"
+    deleted = "deleted"
+
+
+class Candidate(Value):
+    """Something that may become a memory; `user` is empty where the whole namespace may see it."""
+
+    namespace: str
+    user: str = ""
+    owner: Owner = "user"
+    kind: Kind
+    text: str
+    key: str = ""
+    tags: list[str] = []
+    slots: dict[str, Any] = {}
+    importance: float = Field(ge=0, le=1)
+    emotion: float = Field(default=0, ge=0, le=1)
+    source_kind: SourceKind
+    source_ref: str = ""
+    #: True where part of the text was copied from a log, an alert or a tool.
+    quotes_untrusted: bool = False
+    half_life_days: float | None = Field(default=None, gt=0)
+    expires_at: datetime | None = None
+
+    @property
+    def trust(self) -> float:
+        """Return how far the source is believed."""
+        return TRUST[self.source_kind]
+
+    @property
+    def half_life_seconds(self) -> float:
+        """Return after how long without use half of the strength is gone."""
+        return (self.half_life_days or HALF_LIFE_DAYS[self.kind]) * 86_400
+
+    @property
+    def key_hash(self) -> str:
+        """Return what is unique among live memories of one namespace, user and kind."""
+        return key_hash(self.key) if self.key else _hash(f"text:{normal(self.text)}")
+
+    @property
+    def content_hash(self) -> str:
+        """Return the hash of the text, the same for texts that differ in case, width or spacing only."""
+        return content_hash(self.text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """A stored memory as the rest of the service sees it; `rev` grows with every change."""
+
+    pk: int
+    id: str
+    namespace: str
+    user: str
+    kind: Kind
+    key: str
+    text: str
+    slots: dict[str, Any] = field(default_factory=dict)
+    tags: list[str] = field(default_factory=list)
+    source_kind: SourceKind = "user"
+    source_ref: str = ""
+    trust: float
+    content_hash: str
+    valid_from: datetime
+    valid_to: datetime | None = None
+    recorded_at: datetime
+    status: Status
+    rev: int
+    importance: float
+    weight: int
+    half_life_s: float
+    last_access_at: float
+    expires_at: float | None = None
+
+    def visible(self, namespace: str, user: str, as_of: datetime, now: datetime) -> bool:
+        """Return whether this memory may be served to `user` of `namespace` about the moment `as_of`."""
+        return (
+            self.namespace == namespace
+            and self.user in ("", user)
+            and self.status is Status.active
+            and self.valid_from <= as_of
+            and (self.valid_to is None or as_of < self.valid_to)
+            and (self.expires_at is None or now.timestamp() < self.expires_at)
+        )
+
+
+def normal(text: str) -> str:
+    """Return the text without differences of case, width, spacing and closing punctuation."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(folded.split()).strip(" .。!！,，;；")
+
+
+def content_hash(text: str) -> str:
+    """Return sha256 of the normal form of a text."""
+    return _hash(normal(text))
+
+
+def key_hash(key: str) -> str:
+    """Return sha256 of the normal form of a key, without its article."""
+    return _hash(f"key:{_ARTICLE.sub('', normal(key))}")
+
+
+_ARTICLE = re.compile(r"^(the|a|an|our|my) ")
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def check_name(what: str, value: str, *, empty: bool = False) -> str:
+    """Return the name, or raise Correctable; every character is literal, control characters are refused."""
+    if (not value and not empty) or len(value) > NAME_MAX or any(unicodedata.category(c) in _CONTROL for c in value):
+        raise Correctable(
+            f"{what} is no usable name",
+            why="it is empty, too long, or holds control characters",
+            next_step=f"Use 1 to {NAME_MAX} printable characters.",
+        )
+    return value
+
+
+_CONTROL = {"Cc", "Cs"}
+
+
+def question_keys(text: str) -> list[str]:
+    """Return the hashes of all keys that a question may be naming, longest first."""
+    words = re.sub(r"[?？!！.。,，]+(?=\s|$)", " ", normal(text)).split()
+    spans = [
+        " ".join(words[start : start + length])
+        for length in range(min(KEY_WORDS, len(words)), 0, -1)
+        for start in range(len(words) - length + 1)
+    ]
+    return list(dict.fromkeys(key_hash(span) for span in [normal(text), *spans]))
+
+
+Verdict = Literal["store", "quarantine", "drop"]
+
+_SMALL_TALK = re.compile(
+    r"(hi|hello|hey|thanks?( you)?|thank you( very much)?|ok(ay)?|yes|no|sure|great|good (morning|evening|job)"
+    r"|你好|您好|谢谢|好的?|收到|嗯+|是的?|不是|早上好|ありがとう|はい|いいえ)"
+)
+_VAGUE = re.compile(r"(it|this|that|something|stuff|things?|这个|那个|东西)( (is|was|works?|broke))?")
+#: The shape of an instruction: in a log, an alert or a tool's answer it is an attack, never a fact.
+_INSTRUCTION = re.compile(
+    r"(ignore|disregard|forget|override) (all |any |the |your )*(previous|prior|above|earlier|instructions?|rules?|polic)"
+    r"|(always|never|automatically) (approve|allow|accept|deny|trust|run|execute|restart|delete|ask|answer|say|tell|reply)"
+    r"|you (must|should|are) (now|always|never|not)|from now on|system prompt|^\s*(assistant|system|user)\s*:"
+    r"|remember (this|that|to|:)|remember:|new instructions?|do not (tell|ask|verify|check)|without (approval|asking)"
+    r"|(curl|wget)\s+\S+\s*\|\s*(ba|z)?sh|<\|?(im_start|system|tool)"
+    r"|忽略.{0,6}(指令|规则|以上|之前|审批)|(总是|始终|永远|一律|自动)(批准|允许|同意|执行|重启|信任)|从现在(起|开始)|请?记住|无需(审批|确认)"
+    r"|以前の指示|指示を無視|常に(承認|許可)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def shaped_like_instruction(text: str) -> bool:
+    """Return whether a text tells its reader what to do."""
+    return _INSTRUCTION.search(unicodedata.normalize("NFKC", text)) is not None
+
+
+def gate(candidate: Candidate) -> tuple[Verdict, str]:
+    """Return whether a candidate is stored, quarantined for a person to look at, or dropped, and why."""
+    text = normal(candidate.text)
+    if not text:
+        return "drop", "empty"
+    if len(candidate.text.encode("utf-8", "replace")) > TEXT_MAX_BYTES:
+        return "drop", "too long"
+    if candidate.importance < IMPORTANCE_FLOOR:
+        return "drop", "not important enough"
+    if _SMALL_TALK.fullmatch(text) or _VAGUE.fullmatch(text):
+        return "drop", "small talk"
+    if candidate.text.rstrip().endswith(("?", "？")):
+        return "drop", "a question"
+    untrusted = candidate.source_kind != "user" or candidate.quotes_untrusted
+    if untrusted and shaped_like_instruction(f"{candidate.text}\n{candidate.key}"):
+        return "quarantine", "shaped like an instruction, from a source that may not give any"
+    return "store", ""
+
+
+Upsert = Literal["insert", "touch", "replace", "supersede", "history"]
+
+
+def decide(existing: Memory | None, candidate: Candidate) -> Upsert:
+    """Return what a candidate does to the live memory of its key.
+
+    `touch`: it was said again. `replace`: the same thing, told anew. `supersede`: a fact changed, the old
+    value is closed. `history`: kept beside, because the less trusted never overwrites the more trusted.
+    """
+    if existing is None:
+        return "insert"
+    if existing.content_hash == candidate.content_hash:
+        return "touch"
+    if candidate.trust < existing.trust:
+        return "history"
+    return "supersede" if candidate.kind == "fact" else "replace"

@@ -1,0 +1,240 @@
+"""How memories are ranked and how they fade: the score as a tree for every engine, strength in closed form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from memory_service.domain import Status
+
+# --- ranking ---
+
+#: Share of similarity in relevance; keywords have the rest. From the reference's best formula on LoCoMo,
+#: cos + 0.2 * bm25 / (bm25 + 8): over the rescaled cosine (range 0.3) that is 1 : 0.67.
+SIMILARITY_SHARE = 0.6
+#: Keyword evidence at half of its full effect, in matches of a word that only one memory has.
+#: bm25 = 8 of the reference's formula, at about 500 memories where such a word weighs 5.8.
+KEYWORD_HALF = 1.4
+#: Names of what the index supplies: the dense and the sparse score of a candidate.
+DENSE, SPARSE = "$score[0]", "$score[1]"
+#: What a candidate with a missing field counts as: without these one bad point fails the whole query.
+DEFAULTS: dict[str, float] = {DENSE: 0.0, SPARSE: 0.0, "importance": 0.0, "last_ts": 0.0, "hl": 86_400.0}
+
+
+@dataclass(frozen=True)
+class Const:
+    """A number."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Var:
+    """A field of a candidate."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operation on its operands; `div` and `pow` take two."""
+
+    operation: Literal["sum", "mult", "max", "div", "pow"]
+    operands: tuple[Expr, ...]
+
+
+Expr = Const | Var | Node
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of the four parts of a score; they sum to 1."""
+
+    similarity: float
+    keywords: float
+    importance: float
+    recency: float
+
+    @classmethod
+    def of(cls, relevance: float, importance: float, recency: float) -> Weights:
+        """Split the weight of relevance over similarity and keywords; scale all to sum 1."""
+        total = relevance + importance + recency
+        return cls(
+            similarity=relevance * SIMILARITY_SHARE / total,
+            keywords=relevance * (1 - SIMILARITY_SHARE) / total,
+            importance=importance / total,
+            recency=recency / total,
+        )
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How an embedder's cosines map to 0..1, and from what relevance on a memory is worth showing."""
+
+    low: float
+    middle_cut: float
+    high_cut: float
+
+
+def keyword_half(memories: int) -> float:
+    """Return the BM25 score at half effect in a namespace of that many memories."""
+    count = max(memories, 1)
+    return KEYWORD_HALF * math.log(1 + (count - 0.5) / 1.5)  # BM25's idf of a word in one memory
+
+
+def score_parts(weights: Weights, scale: Scale, *, now: float, half: float) -> dict[str, Expr]:
+    """Return the four weighted parts of the score, each in 0..its weight."""
+    rescaled = Node("mult", (Node("sum", (Var(DENSE), Const(-scale.low))), Const(1 / (1 - scale.low))))
+    saturated = Node("div", (Var(SPARSE), Node("sum", (Var(SPARSE), Const(half)))))
+    half_lives = Node("div", (Node("sum", (Const(now), Node("mult", (Const(-1), Var("last_ts"))))), Var("hl")))
+    faded = Node("pow", (Const(0.5), Node("max", (Const(0), half_lives))))
+    return {
+        "similarity": Node("mult", (Const(weights.similarity), Node("max", (Const(0), rescaled)))),
+        "keywords": Node("mult", (Const(weights.keywords), saturated)),
+        "importance": Node("mult", (Const(weights.importance), Var("importance"))),
+        "recency": Node("mult", (Const(weights.recency), faded)),
+    }
+
+
+def total(parts: Mapping[str, Expr]) -> Expr:
+    """Return the sum of the parts: what the engine ranks by."""
+    return Node("sum", tuple(parts.values()))
+
+
+def evaluate(expr: Expr, values: Mapping[str, float]) -> float:
+    """Return what the engines compute, in plain Python."""
+    if isinstance(expr, Const):
+        return expr.value
+    if isinstance(expr, Var):
+        return values.get(expr.name, DEFAULTS[expr.name])
+    numbers = [evaluate(operand, values) for operand in expr.operands]
+    match expr.operation:
+        case "sum":
+            return math.fsum(numbers)
+        case "mult":
+            return math.prod(numbers)
+        case "max":
+            return max(numbers)
+        case "div":
+            return numbers[0] / numbers[1] if numbers[1] else 0.0
+        case "pow":
+            return float(numbers[0] ** numbers[1])
+
+
+def relevance(explain: Mapping[str, float], weights: Weights) -> float:
+    """Return similarity and keywords of a hit without the rest, in 0..1."""
+    share = weights.similarity + weights.keywords
+    return (explain["similarity"] + explain["keywords"]) / share if share else 0.0
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The most that a memory outside the candidates can reach; 0 where there is none outside."""
+
+    relevance: float = 0.0
+    score: float = 0.0
+
+
+def bound(weights: Weights, scale: Scale, *, dense_floor: float, sparse_floor: float, half: float) -> Bound:
+    """Return the bound for memories below the last candidate of both legs."""
+    parts = score_parts(weights, scale, now=0.0, half=half)
+    floors = {DENSE: dense_floor, SPARSE: sparse_floor}
+    explain = {name: evaluate(parts[name], floors) for name in ("similarity", "keywords")}
+    best_of_rest = weights.importance + weights.recency
+    return Bound(relevance=relevance(explain, weights), score=sum(explain.values()) + best_of_rest)
+
+
+def tier(of_relevance: float, scale: Scale, trust: float) -> Literal["high", "middle", "low"]:
+    """Return how sure it is that a memory is about the question; what is barely trusted is never high."""
+    if of_relevance >= scale.high_cut and trust >= TRUSTED:
+        return "high"
+    return "middle" if of_relevance >= scale.middle_cut else "low"
+
+
+#: From this trust on (an agent's own inference) a memory may be shown as a fact.
+TRUSTED = 0.5
+
+# --- fading ---
+
+DAY = 86_400.0
+#: Strength from which a memory is hot, and below which it leaves the index (issue 4: below 0.2).
+HOT, ARCHIVE = 0.5, 0.2
+#: A memory this unimportant leaves the index after 90 days without use, however slowly it fades.
+UNIMPORTANT, UNUSED_SECONDS = 0.5, 90 * DAY
+#: How long an expired memory is kept before it is deleted, and an archived one where nothing else is said.
+GRACE_SECONDS, RETENTION_SECONDS = 7 * DAY, 365 * DAY
+#: Share of the way to importance 1 that one citation goes.
+REINFORCEMENT = 0.1
+#: How much use, emotion and being told again add to strength.
+ACCESS_BOOST, EMOTION_BOOST, ASSOCIATION_BOOST = 0.1, 0.2, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Fading:
+    """All that strength depends on; times in epoch seconds."""
+
+    importance: float
+    weight: int
+    emotion: float
+    access_count: int
+    half_life: float
+    last_access: float
+    expires: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where a memory stands at a moment, and when it has to be looked at again."""
+
+    status: Status
+    tier: Literal["hot", "cold", "archived", "deleted"]
+    next_at: float
+
+
+def level(fading: Fading) -> float:
+    """Return the strength at the last use, before the clamp."""
+    return (
+        fading.importance
+        * (1 + ACCESS_BOOST * math.log1p(fading.access_count))
+        * (1 + EMOTION_BOOST * fading.emotion)
+        * (1 + ASSOCIATION_BOOST * math.log(max(fading.weight, 1)))
+    )
+
+
+def strength(fading: Fading, at: float) -> float:
+    """Return importance x boosts x 2^-(days without use / half-life), clamped to 0..1."""
+    idle = max(0.0, at - fading.last_access)
+    return float(min(1.0, level(fading) * 2 ** (-idle / fading.half_life)))
+
+
+def falls_to(fading: Fading, threshold: float) -> float:
+    """Return the moment at which the strength reaches a threshold."""
+    start = level(fading)
+    if start <= threshold:
+        return fading.last_access
+    return fading.last_access + fading.half_life * math.log2(start / threshold)
+
+
+def stage(fading: Fading, at: float) -> Stage:
+    """Return the stage of an active memory at a moment.
+
+    Compared are times, not strengths: a memory that is due has then certainly moved, whatever the rounding.
+    """
+    deleted_at = fading.expires + GRACE_SECONDS if fading.expires is not None else math.inf
+    archived_at = falls_to(fading, ARCHIVE)
+    if fading.importance < UNIMPORTANT:
+        archived_at = min(archived_at, fading.last_access + UNUSED_SECONDS)
+    if at >= deleted_at:
+        return Stage(Status.deleted, "deleted", NEVER)
+    if at >= archived_at:
+        return Stage(Status.archived, "archived", min(at + RETENTION_SECONDS, deleted_at))
+    hot_until = falls_to(fading, HOT)
+    if at >= hot_until:
+        return Stage(Status.active, "cold", min(archived_at, deleted_at))
+    return Stage(Status.active, "hot", min(hot_until, archived_at, deleted_at))
+
+
+#: An open end, as every engine can compare it (2100-01-01).
+NEVER = 4_102_444_800.0

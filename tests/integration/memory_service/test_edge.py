@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from kernel.errors import Fatal
+from memory_service.index.edge import EdgeIndex
+from tests.integration.memory_service.index_contract import DIMENSIONS, IndexContract, id_of, ids, point, search
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[EdgeIndex]:
+    opened = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    yield opened
+    opened.close()
+
+
+class TestEdge(IndexContract):
+    """Edge, the engine on one machine."""
+
+
+def test_it_keeps_its_points_when_opened_again(tmp_path: Path) -> None:
+    first = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    first.upsert([point(1, "checkout pool", rev=4)])
+    first.close()
+    first.close()
+    again = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    assert again.revisions() == {id_of(1): 4}
+    assert ids(again.search(search("checkout")).hits) == [1]
+    again.close()
+
+
+def test_a_second_owner_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    script = (
+        "import sys; from pathlib import Path; from memory_service.index.edge import EdgeIndex\n"
+        "from kernel.errors import Fatal\n"
+        "try: EdgeIndex(Path(sys.argv[1]), 256)\n"
+        "except Fatal as error: print(error); sys.exit(7)\n"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "space")], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert other.returncode == 7, other.stderr
+    assert "NIGHTDESK_QDRANT_URL" in other.stdout
+    with pytest.raises(Fatal, match="one owner process"):
+        EdgeIndex(tmp_path / "space", DIMENSIONS)
+    index.close()
+    EdgeIndex(tmp_path / "space", DIMENSIONS).close()
+
+
+def test_threads_may_write_and_read_together(index: EdgeIndex) -> None:
+    def work(base: int) -> None:
+        for number in range(base, base + 50):
+            index.upsert([point(number, f"memory {number} of the pool")])
+            index.search(search("pool"))
+
+    threads = [Thread(target=work, args=(1 + 50 * n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert index.count() == 400
+    assert len(index.search(search("pool")).hits) == 10
