@@ -46,6 +46,7 @@ class Settings(BaseSettings):
     playbooks_dir: Path | None = None  # default: ops/playbooks
     artifact_max_bytes: int = 256 * 1024 * 1024
     log_roots: list[Path] | None = None  # default: the working directory and /var/log
+    log_max_bytes: int = 2 * 1024**3  # of one log, decompressed; what lies beyond is not read, and said
 
     # the model: none by default, then every agent uses its routine
     model_base_url: str | None = None

@@ -1,0 +1,98 @@
+"""Turns a message into template tokens: what looks like a value becomes <*>; pure and memoised."""
+
+from __future__ import annotations
+
+import re
+
+WILD = "<*>"
+
+#: Tokens of one message that are looked at; the rest of a very long message says little about its kind.
+TOKEN_LIMIT = 60
+
+_MEMO_LIMIT = 50_000
+
+_HOST_PORT = re.compile(r"^[\w-]+(?:[.-][\w-]+)+:\d{2,5}\b|^localhost:\d{2,5}\b")
+_PATH = re.compile(r"^(?:[A-Za-z]:)?(?:[/\\][\w.@~%+=:-]+){2,}[/\\]?$|^[a-z][a-z0-9+.-]*://\S+$")
+#: A piece of a token between delimiters that carries a digit is a value.
+_VALUE = re.compile(r"[^\s\[\]()=,:;\"'<>{}|/]*\d[^\s\[\]()=,:;\"'<>{}|/]*")
+_MERGED = re.compile(r"<\*>(?:[:/,.-]+<\*>)+")
+_TRAIL = ",.;:)]}\"'"
+#: `rhost=db.example.org`, `path=/a/b`: a value that is more than a word.
+_ASSIGNED = re.compile(r"^([\w.-]+=)[^\s=,;\"']*[./\\-][^\s=,;\"']*")
+
+#: A unit after a number belongs to the number: `1.5 KB`, `<1 sec`.
+_UNITS = frozenset("ms us ns s sec secs KB MB GB TB KiB MiB GiB".split())
+
+#: The word after `user` is a name, and so is the word between `for` and `from`.
+_NAMED = "user"
+_NOT_NAMES = frozenset("from by is was has with in on at to for and or not unknown".split())
+
+_CALENDAR = frozenset(
+    "Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+)
+
+
+def mask_token(token: str) -> str:
+    """Return the token with its values replaced."""
+    core = token.rstrip(_TRAIL)
+    if _PATH.match(core):
+        return WILD + token[len(core) :]
+    if found := _ASSIGNED.match(token):
+        return found[1] + WILD + token[found.end() :]
+    if not any(c.isdigit() for c in token):
+        return WILD if token in _CALENDAR else "(<*>)" if token == "()" else token
+    if found := _HOST_PORT.match(token):
+        return WILD + token[found.end() :]
+    masked = _MERGED.sub(WILD, _VALUE.sub(WILD, token))
+    return WILD if masked in ("<<*>", "-<*>", "+<*>", "<*>%", "#<*>") else masked
+
+
+class Masker:
+    """Masks messages; remembers tokens, because logs repeat themselves."""
+
+    def __init__(self) -> None:
+        self._memo: dict[str, str] = {}
+
+    def tokens(self, message: str) -> tuple[str, ...]:
+        """Return the template tokens of a message."""
+        words = message.split(None, TOKEN_LIMIT)[:TOKEN_LIMIT]
+        memo = self._memo
+        try:
+            masked = [memo[word] for word in words]
+        except KeyError:
+            masked = [self._mask(word) for word in words]
+        return _joined(words, masked) if len(masked) > 1 else tuple(masked)
+
+    def _mask(self, word: str) -> str:
+        known = self._memo.get(word)
+        if known is None:
+            if len(self._memo) > _MEMO_LIMIT:
+                self._memo.clear()
+            known = self._memo[word] = mask_token(word)
+        return known
+
+
+def _joined(words: list[str], masked: list[str]) -> tuple[str, ...]:
+    """Apply the rules that look at neighbours: units, sizes in brackets, names."""
+    out: list[str] = []
+    last = len(words) - 1
+    for position, token in enumerate(masked):
+        before = out[-1] if out else ""
+        if before == WILD and words[position].rstrip(_TRAIL) in _UNITS:
+            tail = words[position][len(words[position].rstrip(_TRAIL)) :]
+            if tail:
+                out[-1] = WILD + tail
+            continue
+        if before == "(<*>" and words[position].rstrip(_TRAIL) in _UNITS:
+            out.pop()  # `8451 bytes (8.25 KB)`: the same number once more
+            continue
+        named = position and (
+            words[position - 1] == _NAMED
+            or (position < last and words[position - 1] == "for" and words[position + 1] == "from")
+        )
+        if named and token not in _NOT_NAMES and token.isidentifier():
+            token = WILD  # noqa: PLW2901 the rule for names
+        if token == WILD == before and position > 1:
+            continue  # a list of values of any length is one value
+        out.append(token)
+    return tuple(out)

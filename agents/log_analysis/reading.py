@@ -1,0 +1,129 @@
+"""What the tools of one run see of its logs: files by name, redacted lines, answers that fit a budget."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents.log_analysis.library import LIBRARY
+from agents.log_analysis.scan import Scan
+from agents.log_analysis.sources import resolve
+from agents.log_analysis.table import Row
+from agents.log_analysis.text import clean, cut
+from agents.log_analysis.times import iso
+from agents.runtime.tools import ToolContext
+from kernel.artifacts import ArtifactStore
+from kernel.contracts import Source
+from kernel.errors import Correctable
+from kernel.redaction import Redactor
+
+#: One answer stays below this: about 3,000 tokens, the digest that reference/domain.md section 9 asks for.
+ANSWER_BYTES = 11_500
+QUOTE = 320
+MESSAGE = 220
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The scanned logs of one run. Whatever text leaves through here is cleaned and redacted."""
+
+    scan: Scan
+    redactor: Redactor
+    not_read: tuple[str, ...] = ()
+
+    def number(self, source: str) -> int | None:
+        """Return the file that a source names; None for all; raise Correctable where it names none."""
+        if not source:
+            return None
+        found = find(self.scan, source)
+        if found is None:
+            names = ", ".join(repr(f.name) for f in self.scan.files[:10])
+            raise Correctable(
+                f"no source is named {source!r}", why=f"this run reads {names}", next_step="Use one of these names, or leave it empty."
+            )
+        return found
+
+    def name(self, file: int) -> str:
+        """Return the name that evidence cites."""
+        return self.scan.files[file].name
+
+    def line(self, file: int, line: int) -> str | None:
+        """Return the redacted text of a line, or None."""
+        texts = self.scan.body(file).read(line, line)
+        return self.redactor.text(texts[0]) if texts else None
+
+    def text(self, text: str, limit: int = MESSAGE) -> str:
+        """Return a piece of text as it may be shown."""
+        return cut(self.redactor.text(clean(text)), limit)
+
+    def spot(self, file: int, line: int, around: str = "") -> dict[str, Any]:
+        """Return `{source, line, quote}` of a line; a long line is cut round what matters."""
+        text = self.line(file, line) or ""
+        return {"source": self.name(file), "line": line, "quote": cut(text, QUOTE, self.redactor.text(around)[:40])}
+
+    def at(self, row: Row, around: str = "") -> dict[str, Any]:
+        """Return the spot of an event with its time."""
+        return {**self.spot(row.file, row.line, around), "time": iso(row.time)}
+
+
+def open_reading(ctx: ToolContext) -> Reading:
+    """Return the logs of the run that a call belongs to; raise with what to do where there are none."""
+    work, settings = ctx.work, ctx.resources.settings
+    if not work.sources:
+        raise Correctable(
+            "no log was given", why="the request names no source", next_step="Submit it again with --log PATH or sources=[…]."
+        )
+    scratch = settings.data / "scratch"
+    artifacts = _artifacts(work.sources, ctx.resources.artifacts, scratch)
+    files, problems = resolve(work.sources, settings.roots, artifacts)
+    if not files:
+        raise problems[0]
+    scan = LIBRARY.scan(files, scratch, settings.log_max_bytes)
+    redactor = Redactor(settings.secrets(), salt=work.run_id.encode())
+    told = [redactor.text(clean(str(p))) for p in (*problems, *scan.problems)]
+    return Reading(scan, redactor, tuple(told))
+
+
+def find(scan: Scan, source: str) -> int | None:
+    """Return the number of the file a name means: as cited, as given, its path, or its bare name if only one has it."""
+    for number, file in enumerate(scan.files):
+        if source == file.name or source in file.aliases:
+            return number
+    bare = [n for n, f in enumerate(scan.files) if Path(source).name in (Path(f.name).name, f.path.name)]
+    return bare[0] if len(bare) == 1 else None
+
+
+def fit(answer: dict[str, Any], *trims: str) -> dict[str, Any]:
+    """Shorten the named lists, last first, until the answer fits; say how much was left out."""
+    for name in trims:
+        rows = answer.get(name, [])
+        total = len(rows)
+        while rows and len(json.dumps(answer, ensure_ascii=False).encode()) > ANSWER_BYTES:
+            rows.pop()
+            answer[f"{name}_left_out"] = total - len(rows)
+    return answer
+
+
+def _artifacts(sources: list[Source], store: ArtifactStore, scratch: Path) -> dict[str, Path]:
+    """Return paths of attached files on this machine; a store elsewhere is copied once."""
+    paths: dict[str, Path] = {}
+    for source in sources:
+        if source.artifact is None:
+            continue
+        local = store.local_path(source.artifact)
+        paths[source.artifact] = local or _fetched(source.artifact, store, scratch)
+    return paths
+
+
+def _fetched(artifact: str, store: ArtifactStore, scratch: Path) -> Path:
+    target = scratch / f"attached-{artifact}"
+    if target.exists():
+        return target
+    scratch.mkdir(parents=True, exist_ok=True)
+    with store.open(artifact) as file, tempfile.NamedTemporaryFile(dir=scratch, delete=False) as out:
+        while chunk := file.read(1 << 20):
+            out.write(chunk)
+    return Path(out.name).replace(target)
