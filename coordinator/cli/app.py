@@ -1,0 +1,31 @@
+"""The tree of commands; each imports what it needs when it runs, so that --help answers at once."""
+
+from __future__ import annotations
+
+import typer
+
+from coordinator.cli import decisions, desk, memory, runs, submission
+
+app = typer.Typer(
+    name="nightdesk",
+    help="A crew of agents that works an operations team's queue.\n\n"
+    "Exit codes: 0 succeeded, 1 failed, 2 usage, 3 cancelled or expired, 4 waiting for approval.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for _panel, _commands in (
+    ("The desk", (desk.up, desk.down, desk.status, desk.worker, desk.migrate)),
+    ("Runs", (submission.submit, runs.watch, runs.runs, runs.show)),
+    ("Decisions", (decisions.approve, decisions.deny, decisions.cancel)),
+):
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_command)
+app.add_typer(memory.app, name="memory", rich_help_panel="Memory")
+
+
+def run() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,104 @@
+"""What a command needs to reach a desk: settings with the desk's addresses, the queue, and run rows."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from coordinator.cli.layout import Layout, read_addresses
+from kernel.errors import Correctable, Fatal, Retryable
+from kernel.settings import DeskAddresses, Settings
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+
+def read_settings(data_dir: Path | None) -> Settings:
+    """Return the settings for a data folder, as the environment has them."""
+    try:
+        return Settings(data_dir=data_dir) if data_dir is not None else Settings()
+    except ValidationError as error:
+        raise _bad_settings(error) from error
+
+
+def join(data_dir: Path | None) -> Settings:
+    """Return the settings with the address of the desk of a data folder; raise Fatal where no desk is known."""
+    settings = read_settings(data_dir)
+    if "redis_url" in settings.model_fields_set:
+        return settings
+    found = read_addresses(Layout(settings.data))
+    if found is None:
+        raise Fatal(
+            f"no desk was started in {str(settings.data)!r}",
+            why="the folder holds no desk.json, and NIGHTDESK_REDIS_URL names no other desk",
+            next_step="Run `nightdesk up --detach`, or point --data-dir at a running desk.",
+        )
+    settings.redis_url = found.broker_url
+    return settings
+
+
+def desk_addresses(settings: Settings) -> DeskAddresses:
+    """Return the addresses of the desk; of a fleet, only the queue is known."""
+    return read_addresses(Layout(settings.data)) or DeskAddresses(
+        broker_url=settings.redis_url, result_url=settings.redis_url
+    )
+
+
+def roots_of(settings: Settings) -> list[Path]:
+    """Return the folders whose logs the desk reads in place: its own, not those of this terminal."""
+    found = read_addresses(Layout(settings.data))
+    if found is not None and found.log_roots:
+        return [Path(root) for root in found.log_roots]
+    return settings.roots
+
+
+def client(settings: Settings) -> Celery:
+    """Return a Celery app that only sends."""
+    from kernel.broker import make_celery
+
+    return make_celery(settings, "cli")
+
+
+def user_name() -> str:
+    """Return the name of the person at the terminal, for the audit."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid-{os.getuid()}"
+
+
+def _bad_settings(error: ValidationError) -> Correctable:
+    first = error.errors()[0]
+    name = "NIGHTDESK_" + "_".join(str(part) for part in first["loc"]).upper()
+    return Correctable(
+        f"the setting {name} cannot be used",
+        why=first["msg"],
+        next_step="Correct it; ops/env.example lists every setting with its form.",
+    )
+
+
+def require_redis(settings: Settings) -> None:
+    """Raise Retryable with the next step where Redis does not answer: nothing has been copied or sent yet."""
+    import asyncio
+
+    from kernel.control import Control, connect
+
+    async def ask() -> None:
+        redis = connect(settings.redis_url)
+        try:
+            await Control(redis).ping()
+        finally:
+            await redis.aclose()
+
+    try:
+        asyncio.run(ask())
+    except Retryable as error:
+        raise Retryable(
+            "the desk's Redis does not answer",
+            why=error.why or str(error),
+            next_step="Start the desk with `nightdesk up --detach`, or correct NIGHTDESK_REDIS_URL.",
+        ) from error

@@ -1,0 +1,87 @@
+"""The commands by which a person decides: approve, deny, cancel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coordinator.cli import screen
+from coordinator.cli.options import AsJson, CallId, DataDir, RunId
+
+if TYPE_CHECKING:
+    from coordinator.decisions import Decisions
+    from kernel.settings import Settings
+
+Reason = Annotated[str, typer.Option("--reason", help="Why; the audit keeps it.")]
+
+
+@screen.answering
+def approve(run: RunId, call: CallId, *, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Approve a call that waits: exactly the argv that was shown, once."""
+    from coordinator.cli.connection import join, user_name
+
+    settings = join(data_dir)
+    run_id, call_id = _find(settings, run, call)
+    _decide(settings, lambda desk: desk.decide(run_id, call_id, "approved", by=user_name()))
+    _say({"run_id": run_id, "call_id": call_id, "decision": "approved"}, as_json=as_json)
+
+
+@screen.answering
+def deny(
+    run: RunId, call: CallId, *, reason: Reason = "", data_dir: DataDir = None, as_json: AsJson = False
+) -> None:
+    """Deny a call that waits; the run goes on without it."""
+    from coordinator.cli.connection import join, user_name
+
+    settings = join(data_dir)
+    run_id, call_id = _find(settings, run, call)
+    _decide(settings, lambda desk: desk.decide(run_id, call_id, "denied", by=user_name(), reason=reason))
+    _say({"run_id": run_id, "call_id": call_id, "decision": "denied"}, as_json=as_json)
+
+
+@screen.answering
+def cancel(run: RunId, *, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Cancel a run: what runs is stopped, what had already happened stands in the report."""
+    from coordinator.cli.connection import join, user_name
+
+    settings = join(data_dir)
+    run_id, _ = _find(settings, run, None)
+    _decide(settings, lambda desk: desk.cancel(run_id, by=user_name()))
+    _say({"run_id": run_id, "decision": "cancelled"}, as_json=as_json)
+
+
+def _find(settings: Settings, run: str, call: str | None) -> tuple[str, str]:
+    from coordinator.cli import history
+
+    with history.reading(settings) as session:
+        run_id = history.find_run(session, run).id
+        return run_id, history.find_call(session, run_id, call).id if call is not None else ""
+
+
+def _decide(settings: Settings, decision: Callable[[Decisions], Awaitable[Any]]) -> None:
+    from coordinator.app import make_parts
+
+    async def act() -> None:
+        parts = make_parts(settings)
+        try:
+            await decision(parts.decisions)
+        finally:
+            await parts.close()
+
+    asyncio.run(act())
+
+
+def _say(document: dict[str, str], *, as_json: bool) -> None:
+    if as_json:
+        screen.print_json(document)
+    else:
+        screen.remark(
+            " ".join(
+                f"{value}"
+                for value in (document["decision"], document.get("call_id", ""), "of run", document["run_id"])
+                if value
+            )
+        )

@@ -1,0 +1,121 @@
+"""The commands of the memory: recall, list, forget; all asked over the queue."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+import typer
+
+from coordinator.cli import screen
+from coordinator.cli.options import AsJson, DataDir
+
+app = typer.Typer(help="What the desk remembers.", no_args_is_help=True)
+
+#: A person waits: longer than a run would, short enough to say that nobody answers.
+_ANSWER_SECONDS = 10.0
+
+Namespace = Annotated[str, typer.Option(help="Whose memories.")]
+
+
+@app.command()
+@screen.answering
+def recall(
+    text: Annotated[str, typer.Argument(help="What to look for.")],
+    *,
+    namespace: Namespace = "default",
+    limit: Annotated[int, typer.Option(min=1, max=100)] = 5,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the desk would recall for a request, and why."""
+    _show(
+        _ask(data_dir, "memory.recall", {"query": text, "namespace": namespace, "limit": limit}),
+        as_json=as_json,
+    )
+
+
+@app.command("list")
+@screen.answering
+def list_(
+    *,
+    namespace: Namespace = "default",
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List memories, the newest first."""
+    _show(_ask(data_dir, "memory.list", {"namespace": namespace, "limit": limit}), as_json=as_json)
+
+
+@app.command()
+@screen.answering
+def forget(
+    memory: Annotated[str, typer.Argument(metavar="ID")],
+    *,
+    namespace: Namespace = "default",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Forget a memory: its row, its vector and what was learnt from it."""
+    from coordinator.cli.connection import user_name
+
+    answer = _ask(data_dir, "memory.forget", {"id": memory, "namespace": namespace, "by": user_name()})
+    if as_json:
+        screen.print_json({"id": memory, "answer": answer})
+    else:
+        screen.remark(f"forgot {memory}")
+
+
+def _ask(data_dir: Any, task: str, question: dict[str, Any]) -> Any:
+    from coordinator.cli.connection import client, join, require_redis
+    from kernel.broker import MEMORY, Doorbell
+    from kernel.control import Control, connect
+    from kernel.errors import Retryable
+    from kernel.redaction import Redactor
+
+    settings = join(data_dir)
+    require_redis(settings)
+
+    async def ask() -> Any:
+        redis = connect(settings.redis_url)
+        try:
+            doorbell = Doorbell(client(settings), Redactor(settings.secrets()))
+            return await Control(redis).ask(
+                doorbell, task, queue_name=MEMORY, question=question, seconds=_ANSWER_SECONDS
+            )
+        finally:
+            await redis.aclose()
+
+    try:
+        return asyncio.run(ask())
+    except Retryable as error:
+        raise Retryable(
+            error.what, why=error.why, next_step="See with `nightdesk status` whether memory runs."
+        ) from error
+
+
+def _show(answer: Any, *, as_json: bool) -> None:
+    hits = answer.get("memories", []) if isinstance(answer, dict) else answer
+    if as_json:
+        screen.print_json(
+            {
+                "memories": hits,
+                **({"note": answer["note"]} if isinstance(answer, dict) and answer.get("note") else {}),
+            }
+        )
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("id", "kind", "score", "age", "text")
+    for hit in hits:
+        score, age = hit.get("score"), hit.get("age_days")
+        table.add_row(
+            str(hit.get("id", "")),
+            str(hit.get("kind", "")),
+            "" if score is None else f"{score:.2f}",
+            "" if age is None else f"{age:.1f} d",
+            Text(str(hit.get("text", ""))),
+        )
+    screen.out().print(table if hits else "no memories")

@@ -1,0 +1,64 @@
+"""A report for people: Markdown on a terminal and in a pipe, evidence as a table, and who did what."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+from rich.text import Text
+
+from coordinator.report import markdown
+from kernel.clock import local
+from kernel.contracts import Report
+from kernel.records import ApprovalRow
+
+
+def print_report(report: Report, console: Console) -> None:
+    """Print the report and who did what."""
+    text = markdown(report)
+    if console.is_terminal:
+        console.print(Markdown(text))
+    else:
+        console.print(text, markup=False)
+    if report.assignments:
+        table = Table("part", "agent", "state", "worker", "brain", "tries", title="Who did what")
+        for part in report.assignments:
+            state = part.state + (f": {part.reason}" if part.reason else "")
+            cells = (part.key, part.agent, state, part.worker, part.brain, str(part.attempts))
+            table.add_row(*(Text(cell) for cell in cells))
+        console.print(table)
+    usage = report.usage
+    seconds = report.timings.get("total_seconds")
+    spent = f"{seconds:.1f} s, " if seconds is not None else ""
+    console.print(
+        f"{spent}{usage.turns} turns, {usage.calls} calls, {usage.input_tokens + usage.output_tokens} tokens, "
+        f"${usage.cost:.4f}; planned by {report.planned_by or 'nobody yet'}; run {report.run_id}",
+        markup=False,
+    )
+
+
+def print_evidence(report: Report, console: Console) -> None:
+    """Print each line that proves a finding."""
+    table = Table("finding", "source", "line", "quote")
+    for finding in report.findings:
+        for proof in finding.evidence:
+            table.add_row(Text(finding.title), Text(proof.source), str(proof.line), Text(proof.quote))
+    console.print(table)
+
+
+def print_waiting(run_id: str, approvals: list[ApprovalRow], console: Console) -> None:
+    """Print the calls that wait for a person."""
+    for approval in approvals:
+        console.print(waiting_text(run_id, approval), markup=False)
+
+
+def waiting_text(run_id: str, approval: ApprovalRow) -> str:
+    """Return what a person must see before deciding, and the exact commands to decide."""
+    until = f"\n  until   {local(approval.expires_at)}" if approval.expires_at else ""
+    return (
+        f"waits for approval: {approval.tool} (risk {approval.risk})\n"
+        f"  argv    {approval.argv!r}\n"
+        f"  digest  {approval.digest}{until}\n"
+        f"  nightdesk approve {run_id} {approval.call_id}\n"
+        f'  nightdesk deny {run_id} {approval.call_id} --reason "…"'
+    )

@@ -1,0 +1,92 @@
+"""What the command line prints: one JSON document, text for people, and errors in three parts."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from kernel.errors import Cancelled, Correctable, Exhausted, NightdeskError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SUCCEEDED, FAILED, USAGE, STOPPED, WAITING = 0, 1, 2, 3, 4
+#: What a script learns from the state of a run.
+EXIT_CODES = {
+    "succeeded": SUCCEEDED,
+    "failed": FAILED,
+    "cancelled": STOPPED,
+    "expired": STOPPED,
+    "waiting": WAITING,
+}
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def out() -> Console:
+    """Return a console for standard output; colours only on a terminal."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def err() -> Console:
+    """Return a console for remarks, which never mix with output."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+
+
+def remark(text: str) -> None:
+    """Print a line for the person at the terminal, aside from the output."""
+    err().print(text, markup=False)
+
+
+def print_json(document: Any) -> None:
+    """Print the one JSON document of a command."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, default=str) + "\n")
+
+
+def show_error(error: NightdeskError, *, as_json: bool) -> None:
+    """Print an error: what happened, why, and what to do next."""
+    if as_json:
+        told = {"code": error.code, "message": error.what, "why": error.why, "next_step": error.next_step}
+        print_json({"error": told})
+        return
+    console = err()
+    console.print("[bold red]error:[/] ", end="")
+    console.print(error.what, markup=False)
+    for title, text in (("why", error.why), ("next", error.next_step)):
+        if text:
+            console.print(f"[bold]{title:>5}:[/] ", end="")
+            console.print(text.replace("\n", "\n       "), markup=False)
+
+
+def exit_code(error: NightdeskError) -> int:
+    """Return the exit code for an error: 2 where the caller can mend it."""
+    if isinstance(error, Correctable | Exhausted):
+        return USAGE
+    return STOPPED if isinstance(error, Cancelled) else FAILED
+
+
+def answering(command: Command) -> Command:
+    """Wrap a command so that our errors end it with three parts and a code, never with a traceback."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except NightdeskError as error:
+            show_error(error, as_json=bool(kwargs.get("as_json")))
+            raise typer.Exit(exit_code(error)) from error
+        except BrokenPipeError as error:
+            # the reader of a pipe (head, less) has gone: not our failure
+            sys.stderr.close()
+            raise typer.Exit(SUCCEEDED) from error
+
+    return wrapped  # type: ignore[return-value] # functools.wraps keeps the signature that typer reads

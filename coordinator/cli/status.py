@@ -1,0 +1,156 @@
+"""The state of a desk: processes, cards, queues, the oldest waiting, versions."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from sqlmodel import col, select
+
+from coordinator.cli import supervisor_conf
+from coordinator.cli.connection import desk_addresses
+from coordinator.cli.layout import Layout
+from coordinator.cli.supervision import Supervisor
+from kernel.broker import FIXED_QUEUES
+from kernel.cards import Cards
+from kernel.clock import now
+from kernel.control import Control, connect
+from kernel.database import Database
+from kernel.errors import NightdeskError
+from kernel.records import AssignmentRow, RunRow
+from kernel.settings import Settings
+from kernel.states import AssignmentState, RunState
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_PACKAGES = ("nightdesk", "celery", "kombu", "flower", "redis", "supervisor")
+
+
+def gather(settings: Settings) -> dict[str, Any]:
+    """Return everything `status` knows as one document."""
+    layout = Layout(settings.data)
+    addresses = desk_addresses(settings)
+    processes, supervisor_pid = _processes(layout)
+    queues = {p["queue"] for p in processes if p["queue"]}
+    redis = asyncio.run(_ask_redis(settings, sorted({*FIXED_QUEUES, *queues})))
+    waiting, trouble = _oldest_waiting(settings)
+    return {
+        "running": supervisor_pid is not None,
+        "data_dir": str(layout.data),
+        "broker_url": addresses.broker_url,
+        "result_url": addresses.result_url,
+        "flower_url": addresses.flower_url,
+        "api_url": addresses.api_url,
+        "supervisor_pid": supervisor_pid,
+        "processes": processes,
+        **redis,
+        "oldest_waiting": waiting,
+        "troubles": [text for text in (redis["redis"].get("trouble"), trouble) if text],
+        "versions": {name: version(name) for name in _PACKAGES}
+        | {"python": platform.python_version(), "redis-server": redis["redis"].get("version")},
+    }
+
+
+def _processes(layout: Layout) -> tuple[list[dict[str, Any]], int | None]:
+    supervisor = Supervisor(layout.socket)
+    pid = supervisor.pid()
+    if pid is None:
+        return [], None
+    queues = {program.name: program.queue for program in supervisor_conf.programs(layout.supervisor_conf)}
+    return [
+        {
+            "name": facts.name,
+            "pid": facts.pid,
+            "state": facts.state.lower(),
+            "uptime_seconds": round(facts.uptime, 1),
+            "queue": queues.get(facts.name, ""),
+            "log": facts.log,
+        }
+        for facts in supervisor.processes()
+    ], pid
+
+
+async def _ask_redis(settings: Settings, queues: list[str]) -> dict[str, Any]:
+    redis = connect(settings.redis_url)
+    try:
+        control = Control(redis)
+        facts = await control.ping()
+        cards = await Cards(redis).live()
+        names = sorted({*queues, *(card.queue for card in cards)})
+        lengths = await control.queue_lengths(names)
+    except NightdeskError as error:
+        return {"redis": {"trouble": str(error)}, "cards": [], "queues": {}}
+    finally:
+        await redis.aclose()
+    return {"redis": facts, "cards": [card.model_dump() for card in cards], "queues": lengths}
+
+
+def _oldest_waiting(settings: Settings) -> tuple[list[dict[str, Any]], str]:
+    """Return, per queue, the row that has waited longest, from the truth and not from the queue."""
+    database = Database(settings.database)
+    try:
+        with database.reading() as session:
+            queued = session.exec(
+                select(AssignmentRow).where(col(AssignmentRow.state) == AssignmentState.queued.value)
+            ).all()
+            accepted = session.exec(select(RunRow).where(col(RunRow.state) == RunState.accepted.value)).all()
+    except NightdeskError as error:
+        return [], str(error)
+    finally:
+        database.close()
+    present = now()
+    rows = [
+        (row.queue, row.id, row.run_id, (present - (row.rung_at or row.created_at)).total_seconds())
+        for row in queued
+    ]
+    rows += [("coordinator", row.id, row.id, (present - row.created_at).total_seconds()) for row in accepted]
+    oldest: dict[str, dict[str, Any]] = {}
+    for queue, subject, run_id, age in sorted(rows, key=lambda row: -row[3]):
+        oldest.setdefault(
+            queue, {"queue": queue, "subject": subject, "run_id": run_id, "age_seconds": round(age, 1)}
+        )
+    return list(oldest.values()), ""
+
+
+def show(found: dict[str, Any], console: Console) -> None:
+    """Print the document for people."""
+    from rich.table import Table
+
+    state = "running" if found["running"] else "not running here"
+    console.print(f"desk {found['data_dir']}: {state}, queue {found['broker_url']}", markup=False)
+    if found["flower_url"]:
+        console.print(f"flower {found['flower_url']}", markup=False)
+    table = Table("process", "pid", "state", "up", "queue", "waiting", "cards")
+    present = {str(row["pid"]) for row in found["processes"]}
+    per_pid = {card["worker"].rpartition(":")[2]: card["agent"] for card in found["cards"]}
+    for row in found["processes"]:
+        waiting = str(found["queues"].get(row["queue"], "")) if row["queue"] else ""
+        card = per_pid.get(str(row["pid"]), "")
+        table.add_row(
+            row["name"],
+            str(row["pid"]),
+            row["state"],
+            f"{row['uptime_seconds']:.0f} s",
+            row["queue"],
+            waiting,
+            card,
+        )
+    if found["processes"]:
+        console.print(table)
+    elsewhere = [card for card in found["cards"] if card["worker"].rpartition(":")[2] not in present]
+    for card in elsewhere:
+        console.print(
+            f"elsewhere: {card['worker']} works as {card['agent']} on {card['queue']}", markup=False
+        )
+    for row in found["oldest_waiting"]:
+        console.print(
+            f"waiting longest in {row['queue']}: {row['run_id']} for {row['age_seconds']:.0f} s", markup=False
+        )
+    for trouble in found["troubles"]:
+        console.print(f"trouble: {trouble}", style="red", markup=False)
+    console.print(
+        " ".join(f"{name} {found['versions'][name]}" for name in found["versions"]), style="dim", markup=False
+    )

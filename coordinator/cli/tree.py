@@ -1,0 +1,192 @@
+"""A run as a tree for the terminal: assignments, turns, calls with seconds, texts, approvals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from kernel.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Event,
+    FindingFound,
+    MemoryRecalled,
+    StatusChange,
+    TextDelta,
+    ToolCallResult,
+    ToolCallStart,
+)
+from kernel.records import AssignmentRow
+
+_STYLES = {
+    "done": "green",
+    "succeeded": "green",
+    "approved": "green",
+    "running": "cyan",
+    "working": "cyan",
+    "waiting": "yellow",
+    "failed": "red",
+    "denied": "red",
+    "unknown": "magenta",
+    "cancelled": "red",
+    "expired": "red",
+}
+_ARGUMENTS_LENGTH = 70
+_TEXT_LENGTH = 600
+_CALLS_SHOWN = 12
+
+
+@dataclass
+class _Call:
+    tool: str
+    arguments: str
+    state: str = "running"
+    summary: str = ""
+    seconds: float = 0.0
+
+
+@dataclass
+class _Part:
+    """What events say about one assignment."""
+
+    agent: str
+    state: str = "queued"
+    worker: str = ""
+    reason: str = ""
+    text: str = ""
+    calls: dict[str, _Call] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+
+
+class RunTree:
+    """Takes events one by one and draws where the run stands."""
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._state = "accepted"
+        self._parts: dict[str, _Part] = {}
+        self._notes: list[str] = []
+        self._rows: dict[str, AssignmentRow] = {}
+        self._waiting: dict[str, ApprovalRequested] = {}
+
+    def plan(self, rows: list[AssignmentRow]) -> None:
+        """Learn goals and needs of the assignments from the truth."""
+        self._rows = {row.id: row for row in rows}
+        for row in rows:
+            part = self._part(row.id, row.agent)
+            part.state, part.worker, part.reason = row.state, row.worker or part.worker, row.reason
+
+    def take(self, event: Event) -> None:
+        """Add an event."""
+        if isinstance(event, StatusChange):
+            self._take_status(event)
+        elif isinstance(event, MemoryRecalled):
+            recalled = [f"recalled [mem:{hit.id}] {hit.text}" for hit in event.memories]
+            self._notes += recalled or ([f"no memories: {event.note}"] if event.note else [])
+        elif isinstance(event, ApprovalRequested):
+            self._waiting[event.call_id] = event
+        elif isinstance(event, ApprovalDecided):
+            self._waiting.pop(event.call_id, None)
+            words = f"{event.decision} by {event.by}" + (f": {event.reason}" if event.reason else "")
+            self._part(event.assignment_id, event.agent).lines.append(words)
+        elif event.assignment_id:
+            self._take_work(event)
+
+    def draw(self) -> RenderableType:
+        """Return the tree as it stands."""
+        tree = Tree(_line(self._state, f"run {self._run_id[:13]}"))
+        for note in self._notes:
+            tree.add(Text(note, style="dim"))
+        for assignment_id, part in self._parts.items():
+            self._draw_part(tree, assignment_id, part)
+        return Group(tree, *(approval_lines(a.run_id, a) for a in self._waiting.values()))
+
+    def _draw_part(self, tree: Tree, assignment_id: str, part: _Part) -> None:
+        row = self._rows.get(assignment_id)
+        title = f"{row.key}: " if row is not None and row.key != part.agent else ""
+        branch = tree.add(_line(part.state, f"{title}{part.agent}", part.worker, part.reason))
+        if row is not None:
+            needs = f"  (needs {', '.join(row.needs)})" if row.needs else ""
+            branch.add(Text(f"{row.goal}{needs}", style="dim"))
+        calls = list(part.calls.values())
+        if len(calls) > _CALLS_SHOWN:
+            branch.add(Text(f"… {len(calls) - _CALLS_SHOWN} earlier calls", style="dim"))
+        for call in calls[-_CALLS_SHOWN:]:
+            spent = f"{call.seconds:.2f} s" if call.state != "running" else ""
+            branch.add(_line(call.state, f"{call.tool}({call.arguments})", spent, call.summary))
+        if part.text.strip():
+            branch.add(Text(part.text.strip()[-_TEXT_LENGTH:]))
+        for line in part.lines:
+            branch.add(Text(line))
+
+    def _take_status(self, event: StatusChange) -> None:
+        if not event.assignment_id:
+            self._state = event.state
+            return
+        part = self._part(event.assignment_id, event.agent)
+        part.state, part.reason = event.state, event.reason
+        part.worker = str(event.detail.get("worker", part.worker))
+
+    def _take_work(self, event: Event) -> None:
+        part = self._part(event.assignment_id, event.agent)
+        if isinstance(event, TextDelta):
+            part.text = "" if event.superseded else (part.text + event.text)[-4 * _TEXT_LENGTH :]
+        elif isinstance(event, ToolCallStart):
+            part.calls[event.call_id] = _Call(event.tool, _short(event.arguments))
+        elif isinstance(event, ToolCallResult):
+            call = part.calls.setdefault(event.call_id, _Call(event.tool, ""))
+            call.state, call.summary, call.seconds = event.state, event.summary, event.seconds
+        elif isinstance(event, FindingFound):
+            places = ", ".join(f"{e.source}:{e.line}" for e in event.finding.evidence[:3])
+            part.lines.append(f"found: {event.finding.title}  {places}".rstrip())
+
+    def _part(self, assignment_id: str, agent: str) -> _Part:
+        return self._parts.setdefault(assignment_id, _Part(agent or "agent"))
+
+
+def approval_lines(run_id: str, asked: ApprovalRequested) -> Text:
+    """Return what a person must see before deciding: the exact argv, what the decision binds to, and how to decide."""
+    text = Text()
+    text.append(f"\nwaits for approval: {asked.tool} (risk {asked.risk})\n", style="bold yellow")
+    # each argument quoted on its own: no two argvs may look alike
+    text.append(f"  argv    {asked.argv!r}\n")
+    text.append(f"  digest  {asked.digest}\n")
+    if asked.why:
+        text.append(f"  why     {asked.why}\n")
+    text.append(f"  nightdesk approve {run_id} {asked.call_id}\n", style="bold")
+    text.append(f'  nightdesk deny {run_id} {asked.call_id} --reason "…"\n', style="bold")
+    return text
+
+
+def event_line(event: Event) -> str:
+    """Return an event as one line of text, for output that is no terminal; empty where it says nothing."""
+    who = event.agent or "run"
+    if isinstance(event, StatusChange):
+        return f"{who}: {event.state}" + (f" ({event.reason})" if event.reason else "")
+    if isinstance(event, ToolCallResult):
+        return f"{who}: {event.tool} {event.state} in {event.seconds:.2f} s: {event.summary}"
+    if isinstance(event, FindingFound):
+        return f"{who}: found {event.finding.title}"
+    if isinstance(event, ApprovalRequested):
+        return f"{who}: waits for approval of {event.tool} {event.argv!r}, digest {event.digest}, call {event.call_id}"
+    if isinstance(event, ApprovalDecided):
+        return f"{who}: {event.decision} by {event.by}"
+    if isinstance(event, MemoryRecalled):
+        return f"{who}: recalled {', '.join(hit.id for hit in event.memories) or event.note or 'nothing'}"
+    return ""
+
+
+def _line(state: str, *parts: str) -> Text:
+    text = Text()
+    text.append(f"{state:<9}", style=_STYLES.get(state, ""))
+    text.append("  ".join(part for part in parts if part))
+    return text
+
+
+def _short(arguments: dict[str, Any]) -> str:
+    shown = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return shown if len(shown) <= _ARGUMENTS_LENGTH else f"{shown[:_ARGUMENTS_LENGTH]}…"
