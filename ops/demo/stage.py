@@ -66,7 +66,7 @@ class Stage:
     def strike(self) -> None:
         """Stop what runs, also what an earlier demo left; each is told by its own files, never by name alone."""
         stop(self.place)
-        if (self.folder / "desk" / "desk.json").exists():
+        if self.desk.data_dir.exists():
             try:
                 self.desk.down()
             except DeskError as error:
