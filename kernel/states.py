@@ -70,37 +70,46 @@ _R, _A, _C, _P = RunState, AssignmentState, CallState, ApprovalState
 _RUN_STOPS = {_R.failed, _R.cancelled, _R.expired}
 _ASSIGNMENT_STOPS = {_A.failed, _A.cancelled, _A.expired}
 
-MOVES: dict[StrEnum, frozenset[StrEnum]] = {
-    _R.accepted: frozenset({_R.planning, *_RUN_STOPS}),
-    _R.planning: frozenset({_R.working, _R.answering, *_RUN_STOPS}),
-    _R.working: frozenset({_R.waiting, _R.answering, *_RUN_STOPS}),
-    _R.waiting: frozenset({_R.working, _R.answering, *_RUN_STOPS}),
-    _R.answering: frozenset({_R.succeeded, *_RUN_STOPS}),
-    **{ended: frozenset() for ended in RUN_ENDED},
-    _A.pending: frozenset({_A.queued, *_ASSIGNMENT_STOPS}),
-    _A.queued: frozenset({_A.running, *_ASSIGNMENT_STOPS}),
-    # running -> queued: a lease ran out, or the worker drained and handed the work back
-    _A.running: frozenset({_A.waiting, _A.done, _A.queued, *_ASSIGNMENT_STOPS}),
-    _A.waiting: frozenset({_A.queued, _A.running, *_ASSIGNMENT_STOPS}),
-    **{ended: frozenset() for ended in ASSIGNMENT_ENDED},
-    _C.waiting: frozenset({_C.claimed, _C.denied}),
-    # claimed -> claimed: taken over by a newer fence under the rules of the effect ledger
-    _C.claimed: frozenset({_C.claimed, _C.running, _C.done, _C.failed, _C.unknown}),
-    _C.running: frozenset({_C.claimed, _C.done, _C.failed, _C.unknown}),
-    # unknown -> done/failed: a person, or a probe of the world, found out
-    _C.unknown: frozenset({_C.done, _C.failed}),
-    _C.done: frozenset(),
-    _C.failed: frozenset(),
-    _C.denied: frozenset(),
-    _P.pending: frozenset({_P.approved, _P.denied, _P.expired}),
-    _P.approved: frozenset(),
-    _P.denied: frozenset(),
-    _P.expired: frozenset(),
+#: Four tables, since members of different enumerations that share a word are equal as keys.
+MOVES: dict[type[StrEnum], dict[str, frozenset[StrEnum]]] = {
+    RunState: {
+        _R.accepted: frozenset({_R.planning, *_RUN_STOPS}),
+        _R.planning: frozenset({_R.working, _R.answering, *_RUN_STOPS}),
+        _R.working: frozenset({_R.waiting, _R.answering, *_RUN_STOPS}),
+        _R.waiting: frozenset({_R.working, _R.answering, *_RUN_STOPS}),
+        _R.answering: frozenset({_R.succeeded, *_RUN_STOPS}),
+        **{ended: frozenset() for ended in RUN_ENDED},
+    },
+    AssignmentState: {
+        _A.pending: frozenset({_A.queued, *_ASSIGNMENT_STOPS}),
+        _A.queued: frozenset({_A.running, *_ASSIGNMENT_STOPS}),
+        # running -> queued: a lease ran out, or the worker drained and handed the work back
+        _A.running: frozenset({_A.waiting, _A.done, _A.queued, *_ASSIGNMENT_STOPS}),
+        _A.waiting: frozenset({_A.queued, *_ASSIGNMENT_STOPS}),
+        **{ended: frozenset() for ended in ASSIGNMENT_ENDED},
+    },
+    CallState: {
+        _C.waiting: frozenset({_C.claimed, _C.denied}),
+        # claimed -> claimed: taken over by a newer fence under the rules of the effect ledger
+        _C.claimed: frozenset({_C.claimed, _C.running, _C.done, _C.failed, _C.unknown}),
+        _C.running: frozenset({_C.claimed, _C.done, _C.failed, _C.unknown}),
+        # unknown -> done/failed: a person, or a probe of the world, found out
+        _C.unknown: frozenset({_C.done, _C.failed}),
+        _C.done: frozenset(),
+        _C.failed: frozenset(),
+        _C.denied: frozenset(),
+    },
+    ApprovalState: {
+        _P.pending: frozenset({_P.approved, _P.denied, _P.expired}),
+        _P.approved: frozenset(),
+        _P.denied: frozenset(),
+        _P.expired: frozenset(),
+    },
 }
 
 
 def check_move(old: StrEnum, new: StrEnum) -> None:
     """Raise Fatal unless the table allows the move from `old` to `new`."""
-    if new not in MOVES[old]:
-        kind = type(old).__name__
-        raise Fatal(f"{kind} may not go from {old.value!r} to {new.value!r}")
+    kind = type(old)
+    if type(new) is not kind or new not in MOVES[kind][old]:
+        raise Fatal(f"{kind.__name__} may not go from {old.value!r} to {new.value!r}")

@@ -104,6 +104,8 @@ class ModelBrain:
                     await on_text(None)
                     continue
                 turn = self._last_resort(reply, error)
+            if reply.text and not turn.text and not reply.calls:
+                await on_text(None)  # what was streamed was a call in writing
             note = "; ".join([_speed(reply), *notes])
             return turn.model_copy(update={"usage": usage, "brain": self.name, "note": note})
 
@@ -184,7 +186,7 @@ def make_brain(
         model,
         tool_schemas=schemas,
         context_tokens=min(windows, default=settings.model_context_tokens),
-        redactor=Redactor(settings.secrets()),
+        redactor=Redactor(settings.secrets(), work.run_id.encode()),
     )
     return FallingBackBrain(brain, spec.routine)
 

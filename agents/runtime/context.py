@@ -16,8 +16,8 @@ from kernel.model.port import Message, ModelCall, estimate_tokens
 _LEAST_RESULT_CHARACTERS = 400
 #: Tokens that a message costs besides its text (role, separators).
 _MESSAGE_TOKENS = 8
-#: Steps in which the opening gives way: earlier outcomes, session, memories, labels, then half the request.
-_OPENING_STEPS = 8
+#: Steps in which the opening gives way: earlier outcomes, session, memories, labels, then the request by halves.
+_OPENING_STEPS = 12
 
 # Escape sequences, control characters, zero-width and bidi marks: invisible to a person, not to a model.
 _INVISIBLE = re.compile(

@@ -51,7 +51,8 @@ FINISH = ToolSchema(
             "not_found": _TEXTS,
             "not_done": {"type": "array", "items": _NOT_DONE},
         },
-        "required": ["answer"],
+        # held by a schema, small models fill what is required and forget the rest
+        "required": ["answer", "findings"],
     },
 )
 

