@@ -99,7 +99,9 @@ class MailSender:
     def _data(self, client: smtplib.SMTP, content: bytes) -> str:
         try:
             code, _ = client.data(content)
-        except (smtplib.SMTPServerDisconnected, OSError) as error:
+        except smtplib.SMTPResponseException:
+            raise  # an answer, so not open (smtplib's errors are OSErrors too)
+        except OSError as error:
             raise Unknown(
                 "the mail may or may not have been sent",
                 why="the server gave no answer after the text",
