@@ -27,6 +27,9 @@ _MAX_JSON = 1_000_000
 _GROUPS = [(name, FINDER.groupindex[name]) for name in RULES]
 _KEY_GROUP = FINDER.groupindex["key"]
 
+#: A phone number sent as a JSON number has eleven digits.
+_LEAST_PERSONAL = 10**10
+
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 #: A key whose value is hidden whatever it is; `tokens`, `token_count` and `max_tokens` are counts.
 _KEY = re.compile(
@@ -102,6 +105,9 @@ class Redactor:
             return {self._name(k): self._entry(k, v, depth + 1) for k, v in value.items()}
         if isinstance(value, list | tuple):
             return [self._value(v, depth + 1) for v in value]
+        if isinstance(value, int) and value >= _LEAST_PERSONAL:
+            text = self._text(str(value), depth)
+            return value if text == str(value) else text
         return value
 
     def _name(self, key: Any) -> Any:

@@ -124,6 +124,11 @@ def test_value_walks_everything() -> None:
     text = json.dumps(REDACTOR.value(value))
     for secret in ("abc", "zzz", "13800138000", "a@example.com", "4711"):
         assert secret not in text
+    assert "13800138000" not in json.dumps(REDACTOR.value({"phone": 13800138000}))
+    assert REDACTOR.value({"ts_ms": 1796000000000, "block": 1608999687919862906}) == {
+        "ts_ms": 1796000000000,
+        "block": 1608999687919862906,
+    }
     assert REDACTOR.value({"n": 5, "usage": {"total_tokens": 12}}) == {"n": 5, "usage": {"total_tokens": 12}}
 
 
