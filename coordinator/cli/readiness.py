@@ -1,4 +1,4 @@
-"""When a desk is ready: Redis says PONG, each worker answers a ping, beat leads, Flower serves pages."""
+"""When a desk is ready: Redis says PONG, each worker answers a ping, beat runs, Flower serves pages."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ def wait(
     until("a worker does not answer", pinger.all_answer)
     say(f"{len(pinger.nodes)} workers answer")
     until("Flower does not answer", lambda: _serves(addresses.flower_url))
+    until("a process does not stay up", lambda: all(p.state == "RUNNING" for p in supervisor.processes()))
     if server["appendonly"]:
         return []
     return ["Redis keeps nothing on disk (appendonly no): what waits in a queue is lost if it restarts."]

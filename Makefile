@@ -1,0 +1,42 @@
+# Nightdesk. `make demo` and `make test` set everything up by themselves; pip only, into .venv.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check unit integration e2e bench up down
+
+# relative on purpose: the checkout's path may hold a blank
+PYTHON := .venv/bin/python
+PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
+
+help:  ## show the targets
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+setup:  ## make .venv from the locked requirements (once; later runs take no time)
+	@sh ops/setup.sh
+
+demo: setup  ## run the main job on a real failing service and print the report
+	@$(PYTHON) ops/demo/run.py --yes
+
+test: setup check unit integration e2e  ## set up and run every check that CI runs
+
+check: setup  ## format, lint, types, import direction
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy
+	.venv/bin/lint-imports --no-cache
+
+unit: setup  ## run the tests that start nothing
+	$(PYTEST) tests/unit -q
+
+integration: setup  ## run the tests that start real services
+	$(PYTEST) tests/integration -q
+
+e2e: setup  ## run the tests that start the whole desk
+	$(PYTEST) tests/e2e -q
+
+bench: setup  ## measure runs per second, latency, memory and start-up
+	@$(PYTHON) ops/bench/run.py
+
+up: setup  ## start the desk on this machine (Ctrl-C stops it)
+	@$(PYTHON) -P -c 'from coordinator.cli import main; main()' up
+
+down: setup  ## stop the desk
+	@$(PYTHON) -P -c 'from coordinator.cli import main; main()' down
