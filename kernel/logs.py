@@ -74,6 +74,11 @@ def configure(settings: Settings, *, service: str, stream: TextIO | None = None)
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,  # a second configure (tests, a fork) must reach module-level loggers
     )
+    _route(out, shared, renderer, settings.log_level.upper())
+
+
+def _route(out: TextIO, shared: list[Any], renderer: Any, level: str) -> None:
+    """Make the root logger's one way out the renderer of ours, for every library that logs."""
     handler = logging.StreamHandler(out)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -83,7 +88,7 @@ def configure(settings: Settings, *, service: str, stream: TextIO | None = None)
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(settings.log_level.upper())
+    root.setLevel(level)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
     logging.captureWarnings(capture=True)
