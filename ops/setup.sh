@@ -27,9 +27,12 @@ python=$(find_python) || {
   exit 2
 }
 echo "setup: installing the locked requirements into .venv (once; a minute or two)" >&2
-if ! .venv/bin/python -c '' 2>/dev/null || [ "$(cat .venv/.nightdesk-place 2>/dev/null)" != "$(pwd)" ]; then
-  "$python" -m venv --clear .venv
-  pwd > .venv/.nightdesk-place
+elsewhere() { # whether .venv was made for another folder (a copied checkout): its scripts point there
+  made=$(grep -F -e "-m venv" .venv/pyvenv.cfg 2>/dev/null) || return 1
+  ! printf '%s' "$made" | grep -q -F -e "$(pwd)/.venv"
+}
+if ! .venv/bin/python -c '' 2>/dev/null || elsewhere; then
+  "$python" -m venv --clear "$(pwd)/.venv"
 fi
 pip() { .venv/bin/python -m pip --disable-pip-version-check --no-input "$@"; }
 pip install --quiet --require-hashes --requirement "$lock" || {
