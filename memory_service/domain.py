@@ -161,7 +161,11 @@ def _hash(text: str) -> str:
 
 def check_name(what: str, value: str, *, empty: bool = False) -> str:
     """Return the name, or raise Correctable; every character is literal, control characters are refused."""
-    if (not value and not empty) or len(value) > NAME_MAX or any(unicodedata.category(c) in _CONTROL for c in value):
+    if (
+        (not value and not empty)
+        or len(value) > NAME_MAX
+        or any(unicodedata.category(c) in _CONTROL for c in value)
+    ):
         raise Correctable(
             f"{what} is no usable name",
             why="it is empty, too long, or holds control characters",
@@ -193,8 +197,8 @@ _SMALL_TALK = re.compile(
 _VAGUE = re.compile(r"(it|this|that|something|stuff|things?|这个|那个|东西)( (is|was|works?|broke))?")
 #: The shape of an instruction: in a log, an alert or a tool's answer it is an attack, never a fact.
 _INSTRUCTION = re.compile(
-    r"(ignore|disregard|forget|override) (all |any |the |your )*(previous|prior|above|earlier|instructions?|rules?|polic)"
-    r"|(always|never|automatically) (approve|allow|accept|deny|trust|run|execute|restart|delete|ask|answer|say|tell|reply)"
+    r"(ignore|disregard|forget|override) (all |any |the |your )*(previous|prior|above|earlier|instruction|rule|polic)"
+    r"|(always|never|automatically) (approve|allow|accept|deny|trust|run|execute|restart|delete|ask|answer|say|tell)"
     r"|you (must|should|are) (now|always|never|not)|from now on|system prompt|^\s*(assistant|system|user)\s*:"
     r"|remember (this|that|to|:)|remember:|new instructions?|do not (tell|ask|verify|check)|without (approval|asking)"
     r"|(curl|wget)\s+\S+\s*\|\s*(ba|z)?sh|<\|?(im_start|system|tool)"

@@ -1,4 +1,4 @@
-"""Our own sparse encoder: words, identifiers whole and split, CJK in uni- and bigrams, with no model and no language."""
+"""Our own sparse encoder: words, identifiers whole and split, CJK in uni- and bigrams; no model, no language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 #: Words that name nothing: in a young memory, where every word is rare, they would count as much as a host name.
 _STOP = frozenset(
-    "a an and any are as at be been but by can could did do does for from had has have how i if in into is it its "
+    "a an and any are as at be been but by can could did do does for from had has have how i if in into is it its "  # noqa: SIM905 a page of quotes reads worse
     "me my no not of on or our please should so some than that the their them then there these they this to too "
     "us was we were what when where which who whose why will with would you your find cause show tell help".split()
 )

@@ -69,7 +69,10 @@ def by_ids(database: Database, ids: Sequence[str]) -> dict[str, Memory]:
     if not ids:
         return {}
     with database.reading() as session:
-        return {row.id: to_memory(row, state) for row, state in session.exec(_joined().where(col(MemoryRow.id).in_(ids)))}
+        return {
+            row.id: to_memory(row, state)
+            for row, state in session.exec(_joined().where(col(MemoryRow.id).in_(ids)))
+        }
 
 
 def by_keys(database: Database, namespace: str, user: str, hashes: Sequence[str]) -> list[Memory]:

@@ -88,7 +88,9 @@ def score_parts(weights: Weights, scale: Scale, *, now: float, half: float) -> d
     """Return the four weighted parts of the score, each in 0..its weight."""
     rescaled = Node("mult", (Node("sum", (Var(DENSE), Const(-scale.low))), Const(1 / (1 - scale.low))))
     saturated = Node("div", (Var(SPARSE), Node("sum", (Var(SPARSE), Const(half)))))
-    half_lives = Node("div", (Node("sum", (Const(now), Node("mult", (Const(-1), Var("last_ts"))))), Var("hl")))
+    half_lives = Node(
+        "div", (Node("sum", (Const(now), Node("mult", (Const(-1), Var("last_ts"))))), Var("hl"))
+    )
     faded = Node("pow", (Const(0.5), Node("max", (Const(0), half_lives))))
     return {
         "similarity": Node("mult", (Const(weights.similarity), Node("max", (Const(0), rescaled)))),

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from sqlalchemy.exc import IntegrityError
-from sqlmodel import Session, col, func, select
+from sqlmodel import Session, col, select
 
 from kernel.database import Database
 from memory_service.audit import record
-from memory_service.domain import Candidate, Memory, Status, Upsert, Verdict, decide
-from memory_service.reading import one, to_memory
-from memory_service.scoring import NEVER, REINFORCEMENT, RETENTION_SECONDS, Fading, stage
-from memory_service.tables import (
-    EmbedCacheRow,
-    JobRunRow,
-    MemoryAccessRow,
-    MemoryOutboxRow,
-    MemoryRow,
-    MemoryStateRow,
-)
+from memory_service.domain import Candidate, Status, Verdict, key_hash
+from memory_service.reading import one
+from memory_service.scoring import REINFORCEMENT
+from memory_service.tables import JobRunRow, MemoryAccessRow, MemoryRow, MemoryStateRow
+from memory_service.upsert import Written, changed, enqueue, erase, upsert
 
 
-@dataclass(frozen=True)
-class Written:
-    """What became of a candidate."""
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """What one run taught, past the gate; `setbacks` are keys of procedures that did not help this time."""
 
-    id: str
-    outcome: Upsert | Literal["quarantine"]
+    run_id: str
+    namespace: str
+    passed: Sequence[tuple[Candidate, Verdict, str]]
+    setbacks: list[str]
 
 
 class Store:
@@ -40,28 +34,30 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def write(self, candidate: Candidate, verdict: Verdict, *, at: datetime, actor: str, reason: str = "") -> Written:
+    def write(
+        self, candidate: Candidate, verdict: Verdict, *, at: datetime, actor: str, reason: str = ""
+    ) -> Written:
         """Store a candidate that passed the gate, by the rules of its key."""
         try:
             with self.database.writing(durable=True) as session:
-                return _write(session, candidate, verdict, at, actor, reason)
+                return upsert(session, candidate, verdict, at, actor, reason)
         except IntegrityError:
             # two processes learnt the same at once (PostgreSQL): the other's row is there now
             with self.database.writing(durable=True) as session:
-                return _write(session, candidate, verdict, at, actor, reason)
+                return upsert(session, candidate, verdict, at, actor, reason)
 
-    def learn(self, run_id: str, candidates: Sequence[tuple[Candidate, Verdict, str]], at: datetime) -> list[Written]:
+    def learn(self, lesson: Lesson, at: datetime) -> list[Written]:
         """Store what one run taught and mark the run as learnt, all or nothing; [] where it was learnt before."""
-        with self.database.writing(durable=True) as session:
-            if session.get(JobRunRow, ("learn", run_id)) is not None:
-                return []
-            actor = f"run:{run_id}"
-            written = [_write(session, c, verdict, at, actor, reason) for c, verdict, reason in candidates]
-            counts = {"written": len(written)}
-            session.add(JobRunRow(job="learn", epoch=run_id, state="done", counts=counts, started_at=at, ended_at=at))
-            return written
+        try:
+            with self.database.writing(durable=True) as session:
+                return _learn(session, lesson, at)
+        except IntegrityError:  # as above; where the other learnt the same run nothing is left to do
+            with self.database.writing(durable=True) as session:
+                return _learn(session, lesson, at)
 
-    def forget(self, namespace: str, memory_id: str, *, at: datetime, actor: str, reason: str = "") -> str | None:
+    def forget(
+        self, namespace: str, memory_id: str, *, at: datetime, actor: str, reason: str = ""
+    ) -> str | None:
         """Erase a memory and return its id; None where the namespace has no such memory.
 
         An id may be cut to its first 8 or more characters where that names one memory.
@@ -85,14 +81,23 @@ class Store:
             erase(session, row, state, at)
             return row.id
 
+    def look_again(self, behind: Sequence[tuple[int, int]], at: datetime) -> None:
+        """Ask the relay to look at memories (pk and revision) again."""
+        with self.database.writing() as session:
+            for pk, rev in behind:
+                enqueue(session, pk, rev, at)
+
     def cite(self, namespace: str, ids: Sequence[str], *, cited_by: str, at: datetime) -> int:
         """Note that a run or session cited memories; each counts once per run or session."""
         with self.database.writing() as session:
-            known = select(MemoryRow.pk).where(col(MemoryRow.id).in_(ids), col(MemoryRow.namespace) == namespace)
+            known = select(MemoryRow.pk).where(
+                col(MemoryRow.id).in_(ids), col(MemoryRow.namespace) == namespace
+            )
             noted = select(MemoryAccessRow.pk).where(col(MemoryAccessRow.cited_by) == cited_by)
-            fresh = set(session.exec(known)) - set(session.exec(noted))
+            already = set(session.exec(noted))
+            fresh = [pk for pk in session.exec(known) if pk is not None and pk not in already]
             for pk in fresh:
-                session.add(MemoryAccessRow(pk=int(pk or 0), cited_by=cited_by, at=at.timestamp()))
+                session.add(MemoryAccessRow(pk=pk, cited_by=cited_by, at=at.timestamp()))
             return len(fresh)
 
     def reinforce(self, at: datetime) -> int:
@@ -110,181 +115,48 @@ class Store:
                     state.last_access_at = max(state.last_access_at, *moments)
                     for _ in moments:
                         state.importance += REINFORCEMENT * (1 - state.importance)
-                    _changed(session, state, at)
+                    changed(session, state, at)
             return len(noted)
 
 
-def _write(
-    session: Session, candidate: Candidate, verdict: Verdict, at: datetime, actor: str, reason: str
-) -> Written:
-    quarantined = verdict == "quarantine"
-    existing = _existing(session, candidate, quarantined=quarantined)
-    before = to_memory(*existing) if existing else None
-    outcome = decide(before, candidate)
-    if quarantined and outcome != "touch":
-        outcome = "insert"
-    if existing is None or outcome in ("insert", "supersede", "history"):
-        row = _insert(session, candidate, outcome, at, quarantined=quarantined, old=existing)
-    else:
-        row = existing[0]
-        _tell_again(session, existing, candidate, at, replaced=outcome == "replace")
-    record(
-        session,
-        at=at,
-        actor=actor,
-        action="quarantine" if quarantined else outcome,
-        memory_id=row.id,
-        namespace=candidate.namespace,
-        before={"id": before.id, "content": before.content_hash, "rev": before.rev} if before else {},
-        after={"content": candidate.content_hash, "kind": candidate.kind, "source": candidate.source_ref},
-        reason=reason,
+def _learn(session: Session, lesson: Lesson, at: datetime) -> list[Written]:
+    if session.get(JobRunRow, ("learn", lesson.run_id)) is not None:
+        return []
+    actor = f"run:{lesson.run_id}"
+    written = [upsert(session, made, verdict, at, actor, why) for made, verdict, why in lesson.passed]
+    for key in lesson.setbacks:
+        _set_back(session, lesson, key, at)
+    counts = {"written": len(written)}
+    session.add(
+        JobRunRow(job="learn", epoch=lesson.run_id, state="done", counts=counts, started_at=at, ended_at=at)
     )
-    return Written(row.id, "quarantine" if quarantined else outcome)
+    return written
 
 
-def _existing(
-    session: Session, candidate: Candidate, *, quarantined: bool
-) -> tuple[MemoryRow, MemoryStateRow] | None:
-    """Return the live memory of the key, or the one in quarantine (which holds no key: it must block nothing)."""
-    query = (
-        select(MemoryRow, MemoryStateRow)
-        .where(col(MemoryRow.pk) == col(MemoryStateRow.pk))
-        .where(
-            col(MemoryRow.namespace) == candidate.namespace,
-            col(MemoryRow.user) == candidate.user,
-            col(MemoryRow.kind) == candidate.kind,
-            col(MemoryRow.key_hash) == candidate.key_hash,
+def _set_back(session: Session, lesson: Lesson, key: str, at: datetime) -> None:
+    """Halve the importance of a remedy that was tried again and did not help."""
+    query = select(MemoryRow).where(
+        MemoryRow.namespace == lesson.namespace,
+        MemoryRow.kind == "procedure",
+        MemoryRow.key_hash == key_hash(key),
+        col(MemoryRow.live),
+    )
+    for row in session.exec(query).all():
+        state = session.get(MemoryStateRow, row.pk)
+        if state is None:
+            continue
+        row.slots = {**row.slots, "failures": int(row.slots.get("failures", 0)) + 1}
+        before = {"importance": state.importance}
+        state.importance /= 2
+        changed(session, state, at)
+        record(
+            session,
+            at=at,
+            actor=f"run:{lesson.run_id}",
+            action="set_back",
+            memory_id=row.id,
+            namespace=lesson.namespace,
+            before=before,
+            after={"importance": state.importance},
+            reason="the remedy was tried and did not help",
         )
-    )
-    if quarantined:
-        query = query.where(
-            col(MemoryStateRow.status) == Status.quarantined.value,
-            col(MemoryRow.content_hash) == candidate.content_hash,
-        )
-    else:
-        query = query.where(col(MemoryRow.live))
-    return session.exec(query).first()
-
-
-def _insert(
-    session: Session,
-    candidate: Candidate,
-    outcome: Upsert,
-    at: datetime,
-    *,
-    quarantined: bool,
-    old: tuple[MemoryRow, MemoryStateRow] | None,
-) -> MemoryRow:
-    beside = outcome == "history" or quarantined
-    row = MemoryRow(
-        id=str(uuid.uuid4()),
-        live=not beside,
-        valid_from=at,
-        valid_to=at if outcome == "history" else None,
-        recorded_at=at,
-        key_hash=candidate.key_hash,
-        content_hash=candidate.content_hash,
-        trust=candidate.trust,
-        **candidate.model_dump(include=_COPIED),
-    )
-    if outcome == "supersede" and old is not None:
-        _close(session, old, row.id, at)
-    elif outcome == "history" and old is not None:
-        row.superseded_by = old[0].id
-    session.add(row)
-    session.flush()
-    assert row.pk is not None
-    state = MemoryStateRow(
-        pk=row.pk,
-        status=Status.active.value,
-        tier="hot",
-        next_transition_at=NEVER,
-        importance=candidate.importance,
-        emotion=candidate.emotion,
-        half_life_s=candidate.half_life_seconds,
-        last_access_at=at.timestamp(),
-        expires_at=candidate.expires_at.timestamp() if candidate.expires_at else None,
-        rev=0,
-    )
-    if beside:
-        state.status = (Status.quarantined if quarantined else Status.archived).value
-        state.tier, state.next_transition_at = "archived", at.timestamp() + RETENTION_SECONDS
-    _changed(session, state, at)
-    return row
-
-
-_COPIED = {"namespace", "user", "owner", "kind", "key", "text", "slots", "tags", "source_kind", "source_ref"}
-
-
-def _close(session: Session, old: tuple[MemoryRow, MemoryStateRow], new_id: str, at: datetime) -> None:
-    row, state = old
-    row.live, row.valid_to, row.superseded_by = False, at, new_id
-    _changed(session, state, at)
-    session.flush()  # the key must be free before the new row takes it
-
-
-def _tell_again(
-    session: Session, existing: tuple[MemoryRow, MemoryStateRow], candidate: Candidate, at: datetime, *, replaced: bool
-) -> None:
-    row, state = existing
-    if candidate.source_ref != row.source_ref:  # the same source saying it twice is no corroboration
-        state.importance = max(state.importance, candidate.importance)
-        state.importance += REINFORCEMENT * (1 - state.importance)
-    if replaced:
-        row.text, row.content_hash, row.trust = candidate.text, candidate.content_hash, candidate.trust
-        row.source_kind, row.tags = candidate.source_kind, candidate.tags
-    row.slots = {**row.slots, **candidate.slots}
-    row.source_ref = candidate.source_ref or row.source_ref
-    state.weight += 1
-    state.last_access_at = max(state.last_access_at, at.timestamp())
-    if state.status == Status.archived.value:  # what is told again comes back
-        state.status = Status.active.value
-    _changed(session, state, at)
-
-
-def _changed(session: Session, state: MemoryStateRow, at: datetime) -> None:
-    """Set revision and stage after a change, and ask the relay to look."""
-    state.rev += 1
-    if state.status == Status.active.value:
-        now_at = stage(fading_of(state), at.timestamp())
-        state.status, state.tier, state.next_transition_at = now_at.status.value, now_at.tier, now_at.next_at
-    session.add(state)
-    enqueue(session, state.pk, state.rev, at)
-
-
-def fading_of(state: MemoryStateRow) -> Fading:
-    """Return all that the strength of a memory depends on."""
-    return Fading(
-        importance=state.importance,
-        weight=state.weight,
-        emotion=state.emotion,
-        access_count=state.access_count,
-        half_life=state.half_life_s,
-        last_access=state.last_access_at,
-        expires=state.expires_at,
-    )
-
-
-def enqueue(session: Session, pk: int, rev: int, at: datetime) -> None:
-    """Ask the relay to look at a memory; entries of one memory coalesce."""
-    session.merge(MemoryOutboxRow(pk=pk, rev=rev, enqueued_at=at, attempts=0, last_error=""))
-
-
-def erase(session: Session, row: MemoryRow, state: MemoryStateRow, at: datetime) -> None:
-    """Remove all text of a memory; what stays is a tombstone with the hash of its content."""
-    if not _shared(session, row):
-        for cached in session.exec(select(EmbedCacheRow).where(EmbedCacheRow.content_hash == row.content_hash)):
-            session.delete(cached)
-    row.text = row.key = row.key_hash = row.source_ref = ""
-    row.slots, row.tags, row.live = {}, [], False
-    state.status, state.tier, state.next_transition_at = Status.deleted.value, "deleted", NEVER
-    session.add(row)
-    _changed(session, state, at)
-
-
-def _shared(session: Session, row: MemoryRow) -> bool:
-    """Return whether another memory has the same text, so that its cached vector must stay."""
-    twins = select(func.count()).where(
-        col(MemoryRow.content_hash) == row.content_hash, col(MemoryRow.pk) != row.pk, col(MemoryRow.text) != ""
-    )
-    return session.exec(twins).one() > 0

@@ -53,7 +53,9 @@ class OpenAIEmbedder:
         except httpx.HTTPError as error:
             raise Retryable("the embedding endpoint did not answer", why=str(error)) from error
         except (KeyError, TypeError, ValueError) as error:
-            raise Fatal("the embedding endpoint sent no embeddings", why=f"{type(error).__name__}: {error}") from error
+            raise Fatal(
+                "the embedding endpoint sent no embeddings", why=f"{type(error).__name__}: {error}"
+            ) from error
         if len(vectors) != len(texts):
             raise Fatal("the embedding endpoint sent too few embeddings")
         return vectors

@@ -45,10 +45,12 @@ class EdgeIndex:
         # the condition holds for a whole operation, so one operation per revision
         by_rev: dict[int, list[Any]] = {}
         for point in points:
-            vectors = {DENSE_VECTOR: point.dense}
+            vectors: dict[str, Any] = {DENSE_VECTOR: point.dense}
             if point.sparse:
                 vectors[SPARSE_VECTOR] = _sparse(point.sparse)
-            by_rev.setdefault(int(point.payload["rev"]), []).append(edge.Point(point.id, vectors, point.payload))
+            by_rev.setdefault(int(point.payload["rev"]), []).append(
+                edge.Point(point.id, vectors, point.payload)
+            )
         for rev, group in by_rev.items():
             older = edge.Filter(must=[edge.FieldCondition("rev", range=edge.RangeFloat(lt=float(rev)))])
             self._shard.update(edge.UpdateOperation.upsert_points(group, condition=older))
@@ -67,7 +69,8 @@ class EdgeIndex:
         ranked, last_dense, *last_sparse = self._shard.query_batch(edge.QueryBatchRequest(requests))
         return Found(
             hits=[
-                IndexHit(str(p.id), p.score, cosine(search.dense, p.vector[DENSE_VECTOR]), p.payload) for p in ranked
+                IndexHit(str(p.id), p.score, cosine(search.dense, p.vector[DENSE_VECTOR]), p.payload)
+                for p in ranked
             ],
             dense_floor=last_dense[0].score if last_dense else 0.0,
             sparse_floor=last_sparse[0][0].score if last_sparse and last_sparse[0] else 0.0,
@@ -84,7 +87,9 @@ class EdgeIndex:
         found: dict[str, int] = {}
         offset: Any = None
         while True:
-            request = edge.ScrollRequest(offset=offset, limit=_SCROLL, with_payload=["rev"], with_vector=False)
+            request = edge.ScrollRequest(
+                offset=offset, limit=_SCROLL, with_payload=["rev"], with_vector=False
+            )
             records, offset = self._shard.scroll(request)
             found.update({str(record.id): int(record.payload["rev"]) for record in records})
             if offset is None:
@@ -157,14 +162,21 @@ class _Legs:
         return {"query": edge.Query.Nearest(self._search.dense, DENSE_VECTOR)}
 
     def sparse(self) -> dict[str, Any]:
-        return {"query": edge.Query.Nearest(_sparse(self._search.sparse), SPARSE_VECTOR), "params": self._params}
+        return {
+            "query": edge.Query.Nearest(_sparse(self._search.sparse), SPARSE_VECTOR),
+            "params": self._params,
+        }
 
     def ranked(self) -> Any:
         """Return the ranked query. Its first prefetch gives every candidate of either leg its true cosine."""
         count = self._search.candidates
         legs = [self.dense(), *([self.sparse()] if self._search.sparse else [])]
         prefetches = [
-            edge.Prefetch(limit=2 * count, prefetches=[edge.Prefetch(limit=count, **leg) for leg in legs], **self.dense())
+            edge.Prefetch(
+                limit=2 * count,
+                prefetches=[edge.Prefetch(limit=count, **leg) for leg in legs],
+                **self.dense(),
+            )
         ]
         if self._search.sparse:
             prefetches.append(edge.Prefetch(limit=count, **self.sparse()))

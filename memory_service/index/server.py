@@ -161,7 +161,11 @@ class _Legs:
         count = self._search.candidates
         legs = [self.dense(), *([self.sparse()] if self._search.sparse else [])]
         prefetches = [
-            models.Prefetch(limit=2 * count, prefetch=[models.Prefetch(limit=count, **leg) for leg in legs], **self.dense())
+            models.Prefetch(
+                limit=2 * count,
+                prefetch=[models.Prefetch(limit=count, **leg) for leg in legs],
+                **self.dense(),
+            )
         ]
         if self._search.sparse:
             prefetches.append(models.Prefetch(limit=count, **self.sparse()))
@@ -169,7 +173,9 @@ class _Legs:
             limit=self._search.limit,
             filter=self._filter,
             prefetch=prefetches,
-            query=models.FormulaQuery(formula=_expression(self._search.score), defaults=self._search.defaults),
+            query=models.FormulaQuery(
+                formula=_expression(self._search.score), defaults=self._search.defaults
+            ),
             with_payload=True,
             with_vector=[DENSE_VECTOR],
         )
@@ -214,6 +220,8 @@ def _expression(expr: Expr) -> Any:
         case "max":
             return models.MaxExpression(max=operands)
         case "div":
-            return models.DivExpression(div=models.DivParams(left=operands[0], right=operands[1], by_zero_default=0.0))
+            return models.DivExpression(
+                div=models.DivParams(left=operands[0], right=operands[1], by_zero_default=0.0)
+            )
         case "pow":
             return models.PowExpression(pow=models.PowParams(base=operands[0], exponent=operands[1]))

@@ -1,0 +1,39 @@
+"""Composition root of the memory worker: settings to adapters to use cases; exposes `celery_app`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+from kernel import logs
+from kernel.broker import make_celery
+from kernel.control import Control, connect
+from kernel.database import Database
+from kernel.errors import Fatal
+from kernel.process import Process, install
+from kernel.settings import settings
+from memory_service.opening import Opening
+from memory_service.tasks import register
+
+_settings = settings()
+celery_app = make_celery(_settings, "memory")
+_process = Process("memory")
+_opening = Opening(_settings, Database(_settings.database), _process.worker)
+register(celery_app, _process, Control(connect(_settings.redis_url)), _opening.memory)
+
+
+async def _start(_queues: list[str]) -> None:
+    """Open the memory and catch up; a memory that cannot be opened ends the worker, which must not take work."""
+    try:
+        await asyncio.to_thread(lambda: _opening.memory().catch_up())
+    except Fatal as error:
+        logs.get(__name__).critical("memory_not_opened", reason=str(error))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+async def _drain() -> None:
+    await asyncio.to_thread(_opening.flush)
+
+
+install(celery_app, _settings, _process, on_ready=_start, on_drain=_drain)

@@ -1,0 +1,185 @@
+"""The use cases of the memory service: recall, learn, remember, list, forget, reinforce."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeVar
+
+from pydantic import Field, ValidationError
+
+from kernel import clock, logs
+from kernel.contracts import MemoryHit, Value
+from kernel.errors import Correctable
+from memory_service.decay import Decay, Night
+from memory_service.domain import Candidate, Kind, Verdict, check_name, gate
+from memory_service.extraction import lessons
+from memory_service.finished import finished_run, unlearnt
+from memory_service.reading import PAGE_MAX, page
+from memory_service.recall import Question, Recall
+from memory_service.relay import Drift, Relay
+from memory_service.store import Lesson, Store
+from memory_service.upsert import Written
+
+log = logs.get(__name__)
+T = TypeVar("T", bound=Value)
+
+#: A run whose doorbell was lost is still learnt from within this time.
+_SWEEP_DAYS = 2
+_SWEEP_MOST = 50
+
+
+class Redaction(Protocol):
+    """What hides secrets (kernel.redaction.Redactor)."""
+
+    def text(self, text: str) -> str:
+        """Return the text without secrets."""
+        ...
+
+    def value(self, value: Any) -> Any:
+        """Return the value without secrets."""
+        ...
+
+
+class Listing(Value):
+    """Which page of memories to list."""
+
+    namespace: str = "default"
+    limit: int = Field(default=50, ge=1, le=PAGE_MAX)
+    after: int = Field(default=0, ge=0)
+    kinds: list[Kind] = []
+
+
+class Forgetting(Value):
+    """Which memory to forget, and who says so."""
+
+    id: str
+    namespace: str = "default"
+    by: str = "local"
+    reason: str = ""
+
+
+class MemoryService:
+    """All use cases, synchronous: doorways run them in threads."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        recall: Recall,
+        relay: Relay,
+        decay: Decay,
+        redaction: Redaction,
+        recall_limit: int,
+        now: Callable[[], datetime] = clock.now,
+    ) -> None:
+        self._store = store
+        self._recall = recall
+        self._relay = relay
+        self._decay = decay
+        self._redaction = redaction
+        self._recall_limit = recall_limit
+        self._now = now
+
+    def recall(self, question: dict[str, Any]) -> list[MemoryHit]:
+        """Return what is known about a question; see recall.Question for its fields."""
+        return self._recall.ask(Question.of(question, limit=self._recall_limit), self._now())
+
+    def learn(self, run_id: str) -> list[Written]:
+        """Learn from a run that has ended, once, and note what it cited; ringing twice learns once."""
+        found = finished_run(self._store.database, run_id)
+        if found is None:
+            return []
+        run, cited = found
+        self._store.cite(run.namespace, cited.ids, cited_by=cited.by, at=self._now())
+        taught = lessons(run)
+        judged = [self._gated(candidate) for candidate in taught.candidates]
+        passed = [(candidate, verdict, why) for candidate, verdict, why in judged if verdict != "drop"]
+        lesson = Lesson(run_id=run_id, namespace=run.namespace, passed=passed, setbacks=taught.setbacks)
+        written = self._store.learn(lesson, self._now())
+        log.info("learnt", run=run_id, written=len(written), dropped=len(judged) - len(passed))
+        self._relay.drain()
+        return written
+
+    def remember(self, candidate: Candidate, *, actor: str) -> Written | None:
+        """Store one candidate at once; None where the gate dropped it."""
+        check_name("the namespace", candidate.namespace)
+        check_name("the user", candidate.user, empty=True)
+        candidate, verdict, why = self._gated(candidate)
+        if verdict == "drop":
+            log.info("not_remembered", reason=why)
+            return None
+        written = self._store.write(candidate, verdict, at=self._now(), actor=actor, reason=why)
+        self._relay.drain()
+        return written
+
+    def page(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return a page: `{"memories": [...], "total": n, "next": cursor or None}`, newest first."""
+        asked = _read(Listing, question)
+        check_name("the namespace", asked.namespace)
+        return page(
+            self._store.database,
+            asked.namespace,
+            limit=asked.limit,
+            after=asked.after,
+            kinds=asked.kinds,
+            at=self._now(),
+        )
+
+    def forget(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Erase a memory everywhere: `{"forgotten": its id, or None where the namespace has no such memory}`."""
+        asked = _read(Forgetting, question)
+        check_name("the namespace", asked.namespace)
+        gone = self._store.forget(
+            asked.namespace,
+            asked.id,
+            at=self._now(),
+            actor=asked.by,
+            reason=self._redaction.text(asked.reason),
+        )
+        self._relay.drain()
+        return {"forgotten": gone}
+
+    def reinforce(self) -> int:
+        """Apply the citations noted since the last time."""
+        strengthened = self._store.reinforce(self._now())
+        if strengthened:
+            self._relay.drain()
+        return strengthened
+
+    def relay(self) -> int:
+        """Bring the index up to date, and learn from runs whose doorbell was lost."""
+        since = self._now() - timedelta(days=_SWEEP_DAYS)
+        for run_id in unlearnt(self._store.database, since=since, limit=_SWEEP_MOST):
+            self.learn(run_id)
+        return self._relay.drain()
+
+    def decay(self) -> Night:
+        """Let memories fade: tonight's run of the job."""
+        night = self._decay.run(self._now())
+        log.info("decay", epoch=night.epoch, ran=night.ran, **night.counts)
+        self._relay.drain()
+        return night
+
+    def catch_up(self) -> Drift:
+        """Do at start what was missed: compare the index with SQL, mend it, and decay after a missed night."""
+        drift = self._relay.reconcile()
+        self.relay()
+        if self._decay.due(self._now()):
+            self.decay()
+        return drift
+
+    def _gated(self, candidate: Candidate) -> tuple[Candidate, Verdict, str]:
+        """Return the redacted candidate with the verdict of the gate."""
+        hidden = {name: self._redaction.text(getattr(candidate, name)) for name in ("text", "key")}
+        clean = {name: text.replace("\0", " ") for name, text in hidden.items()}  # PostgreSQL takes no NUL
+        told = candidate.model_copy(update={**clean, "slots": self._redaction.value(candidate.slots)})
+        return told, *gate(told)
+
+
+def _read(shape: type[T], question: dict[str, Any]) -> T:
+    try:
+        return shape.model_validate({name: value for name, value in question.items() if value is not None})
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise Correctable("the question cannot be read", why=problems) from error
