@@ -23,7 +23,6 @@ from kernel.states import (
     check_move,
 )
 
-
 #: A run id is the client's task id and may be long; ids below it stay readable.
 _ID_CHARACTERS = 40
 

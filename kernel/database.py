@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import DateTime, Engine, TypeDecorator, create_engine, event, text
 from sqlalchemy.engine import Connection, Dialect
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError, StatementError
 from sqlmodel import Session
 
 from kernel.errors import Fatal, Retryable
@@ -125,4 +125,8 @@ def _sorted_errors() -> Iterator[None]:
     except DBAPIError as error:
         if error.connection_invalidated:
             raise Retryable("the database connection was lost", why=str(error.orig)) from error
+        raise
+    except StatementError as error:
+        if isinstance(error.orig, Fatal):  # raised by UtcDateTime while parameters are bound
+            raise error.orig from None
         raise

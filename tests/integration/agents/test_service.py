@@ -383,8 +383,9 @@ async def test_cancel_cuts_what_runs_and_says_what_had_happened(desk: Make, tmp_
         await asyncio.Event().wait()
         return ""
 
-    from agents.runtime.approvals import ApprovalPolicy
     from dataclasses import replace
+
+    from agents.runtime.approvals import ApprovalPolicy
 
     routine = script([CallRequest(tool="count")], [CallRequest(tool="endless")], "ok")
     agent = spec(
