@@ -23,6 +23,7 @@ SERVICE = "checkout"
 #: Health goes bad at this many failures within the window, and is never good before the first window is over:
 #: a service that was started on a bad configuration must not look healthy for its first second.
 UNHEALTHY_FAILURES, HEALTH_WINDOW_SECONDS = 10, 1.5
+SIGNALS = {signal.SIGHUP, signal.SIGTERM, signal.SIGINT}
 HIGH_USAGE, WARN_EVERY_SECONDS = 0.8, 0.5
 
 
@@ -198,17 +199,17 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--pid-file", type=Path, required=True)
     options = parser.parse_args()
+    # Blocked in every thread and waited for in this one: the kernel gives a signal to any thread that takes it, and a
+    # Python handler then runs only when the main thread wakes
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     service = Checkout(options.config, open_log(options.log))
     server = Server(options.port, service)
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    signal.signal(signal.SIGINT, lambda *_: stop.set())
-    signal.signal(signal.SIGHUP, lambda *_: service.deploy())
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     noted = json.dumps({"pid": os.getpid(), "port": server.server_address[1], "log": str(options.log)})
     options.pid_file.write_text(noted, encoding="utf-8")
     print(noted, flush=True)
-    stop.wait()
+    while signal.sigwait(SIGNALS) == signal.SIGHUP:
+        service.deploy()
     service.log.info("stopping version %s", service.config.version)
     server.shutdown()
     server.server_close()

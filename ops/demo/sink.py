@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+SIGNALS = {signal.SIGTERM, signal.SIGINT}
 MAX_BYTES = 1024 * 1024
 #: An older message may be somebody's recording.
 MAX_AGE_SECONDS = 300.0
@@ -80,13 +81,11 @@ def main() -> int:
     parser.add_argument("--file", type=Path, required=True)
     parser.add_argument("--secret-file", type=Path, required=True)
     options = parser.parse_args()
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # in every thread: this one waits for them below
     sink = Sink(options.file, options.secret_file.read_bytes().strip())
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    signal.signal(signal.SIGINT, lambda *_: stop.set())
     threading.Thread(target=sink.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     print(json.dumps({"pid": os.getpid(), "port": sink.server_address[1]}), flush=True)
-    stop.wait()
+    signal.sigwait(SIGNALS)
     sink.shutdown()
     sink.server_close()
     return 0
