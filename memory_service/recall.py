@@ -197,10 +197,8 @@ class Recall:
 
 def _explain(hit: IndexHit, parts: dict[str, Expr]) -> dict[str, float]:
     """Return the four parts of a score; keywords are what the other three leave of the engine's sum."""
-    known = {
-        name: float(hit.payload[name]) for name in ("importance", "last_ts", "hl") if name in hit.payload
-    }
-    values = {**known, DENSE: hit.cosine}
+    fields = [name for name in ("importance", "last_ts", "hl") if name in hit.payload]
+    values: dict[str, float] = {DENSE: hit.cosine, **{name: float(hit.payload[name]) for name in fields}}
     told = {name: evaluate(parts[name], values) for name in ("similarity", "importance", "recency")}
     keywords = max(0.0, hit.score - sum(told.values()))
     return told | {"keywords": keywords}

@@ -40,6 +40,8 @@ class MemoryRow(SQLModel, table=True):
             postgresql_where=text("live"),
         ),
         Index("ix_memory_namespace", "namespace", "pk"),
+        # history too, for questions about the past: the unique index holds live rows only
+        Index("ix_memory_key", "key_hash", "namespace"),
     )
     pk: int | None = Field(default=None, primary_key=True)
     id: str = Field(unique=True)
