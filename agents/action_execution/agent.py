@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agents.action_execution.outcome import collect
+from agents.action_execution.policy import load_policy
 from agents.action_execution.routine import routine
 from agents.action_execution.tools import build_tools
 from agents.runtime.spec import AgentSpec
@@ -16,4 +17,5 @@ AGENT = AgentSpec(
     routine=routine,
     tools=build_tools,
     collect=collect,
+    policy=lambda settings: load_policy(settings.actions),
 )

@@ -7,6 +7,7 @@ import codecs
 import hashlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from kernel.contracts import Value
 from kernel.errors import Retryable
 
 #: Bytes of output kept from the start and from the end; the hash is over all of it.
-KEPT_BYTES = 8 * 1024
+KEPT_BYTES = 3 * 1024
 
 #: Seconds between TERM and KILL.
 GRACE_SECONDS = 2.0
@@ -29,6 +30,7 @@ GRACE_SECONDS = 2.0
 DRAIN_SECONDS = 0.3
 
 _CHUNK = 64 * 1024
+_BROKEN = re.compile("\ufffd+")  # three bytes each: a run of them would triple what we keep
 _CONTINUES = 0x80  # the top bits of a byte that continues a UTF-8 code point
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _ENVIRONMENT = {"PATH": SAFE_PATH, "LANG": "C.UTF-8", "TZ": "UTC", "HOME": "/"}
@@ -83,7 +85,8 @@ def _text(content: bytearray) -> str:
 
 
 def _clean(text: str) -> str:
-    return "".join("\ufffd" if is_control(c) and c not in "\n\t" else c for c in text.replace("\r\n", "\n"))
+    shown = ("\ufffd" if is_control(c) and c not in "\n\t" else c for c in text.replace("\r\n", "\n"))
+    return _BROKEN.sub("\ufffd", "".join(shown))
 
 
 async def run_child(

@@ -6,10 +6,13 @@ from agents.runtime.spec import DoneCall, DoneTurn
 from kernel.contracts import ActionOutcome, NotDone, Outcome, Work
 from kernel.states import CallState
 
+#: What the runtime gives every agent besides its own tools.
+_NO_ACTIONS = frozenset({"read_artifact"})
+
 
 def collect(work: Work, turns: list[DoneTurn]) -> Outcome:
     """Return the actions of an assignment with their states, and the reason for each that is not done."""
-    calls = [call for turn in turns for call in turn.calls]
+    calls = [call for turn in turns for call in turn.calls if call.tool not in _NO_ACTIONS]
     actions = [_action(call) for call in calls]
     return Outcome(
         actions=actions,
@@ -31,7 +34,9 @@ def _action(call: DoneCall) -> ActionOutcome:
     value = call.value if isinstance(call.value, dict) else {}
     state, detail = call.state.value, str(value.get("verify_detail", ""))
     if call.state is CallState.done:
-        state = str(value.get("state", state))
+        # without its state (a result too large to show whole) nobody may call it done
+        state = str(value.get("state", CallState.unknown.value))
+        detail = detail or str(value.get("note", ""))
     elif call.error:
         detail = " ".join(filter(None, (call.error.get("message"), call.error.get("suggestion"))))
     argv, verified = value.get("argv"), value.get("verified")

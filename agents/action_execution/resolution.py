@@ -15,8 +15,8 @@ from agents.action_execution.rules import FROM_INVENTORY
 from kernel.contracts import Value
 from kernel.errors import Correctable
 
-#: Linux takes at most 128 KiB in one argument (MAX_ARG_STRLEN); all our arguments together stay below half.
-ARGV_MAX_BYTES = 64 * 1024
+#: All arguments of a use together: with the kept output they fit a result that is shown whole (16 KiB).
+ARGV_MAX_BYTES = 8 * 1024
 
 
 class Resolved(Value):

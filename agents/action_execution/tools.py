@@ -49,6 +49,7 @@ class CatalogueAction:
     def tool(self) -> Tool:
         """Return the action as a tool."""
         action = self.action
+        probing = DRY_RUN_SECONDS if action.probe else 0.0
         verifying = action.verify.within_seconds + QUESTION_SECONDS if action.verify else 0.0
         return Tool(
             name=action.name,
@@ -56,7 +57,7 @@ class CatalogueAction:
             parameters=self.catalogue.resolver.schema(action),
             effect=action.effect,
             risk="high" if action.risk == "forbidden" else action.risk,
-            timeout=action.timeout + GRACE_SECONDS + verifying + _MARGIN_SECONDS,
+            timeout=action.timeout + GRACE_SECONDS + probing + verifying + _MARGIN_SECONDS,
             run=self.run,
             prepare=self.prepare,
             reconcile=self.reconcile if action.probe else None,
@@ -93,19 +94,30 @@ class CatalogueAction:
         result = await run_child(
             resolved.argv, seconds=action.timeout, limits=action.limits, env=resolved.env
         )
-        failed = result.timed_out or result.exit_code != 0
-        if failed and action.effect in (Effect.unsafe, Effect.probe, Effect.keyed) and result.timed_out:
+        if result.timed_out:
+            return await self._after_time_out(ctx, arguments, resolved, result)
+        if result.exit_code:
+            return _report(resolved, "failed", _not_verified(result), result)
+        await ctx.progress("verifying")
+        checked = await verify(action, resolved, self.catalogue.resolver.inventory.hosts)
+        return _report(resolved, "done", checked, result)
+
+    async def _after_time_out(
+        self, ctx: ToolContext, arguments: dict[str, Any], resolved: Resolved, result: ChildResult
+    ) -> dict[str, Any]:
+        """Return what a stopped use came to; raise Unknown where neither its effect nor a probe can tell."""
+        if self.action.effect in (Effect.read, Effect.idempotent):
+            return _report(resolved, "failed", _not_verified(result), result)
+        found = await self.reconcile(ctx, arguments)
+        if found.happened is None:
             raise Unknown(
-                f"{action.name!r} was stopped and may have had its effect",
-                why=f"{shlex.join(resolved.argv)}: {_ending(result)}",
+                f"{self.action.name!r} was stopped and may have had its effect",
+                why=f"{shlex.join(resolved.argv)}: {_ending(result)}; {found.note}",
                 next_step="Look at the target; do not run it again unseen.",
             )
-        if failed:
-            checked = Verified(good=None, detail=f"not verified: {_ending(result)}")
-        else:
-            await ctx.progress("verifying")
-            checked = await verify(action, resolved, self.catalogue.resolver.inventory.hosts)
-        return _report(resolved, "failed" if failed else "done", checked, result)
+        if found.happened:
+            return dict(found.value)
+        return _report(resolved, "failed", _not_verified(result), result)
 
     async def reconcile(self, ctx: ToolContext, arguments: dict[str, Any]) -> Reconciled:
         """Ask the world whether the action happened, by its probe."""
@@ -145,6 +157,10 @@ def _ending(result: ChildResult) -> str:
     how = f"timed out after {result.seconds:.0f} s" if result.timed_out else f"exit code {result.exit_code}"
     said = result.output.strip()[-_WHY_CHARACTERS:]
     return f"{how}: {said}" if said else how
+
+
+def _not_verified(result: ChildResult) -> Verified:
+    return Verified(good=None, detail=f"not verified: {_ending(result)}")
 
 
 def _report(resolved: Resolved, state: str, checked: Verified, result: ChildResult | None) -> dict[str, Any]:

@@ -34,6 +34,10 @@ elif mode == "hang":
     time.sleep(60)
 elif mode == "probe":
     sys.exit(0 if state.exists() else 1)
+elif mode == "absent":
+    sys.exit(1)
+elif mode == "noise":
+    os.write(1, b'"\\xff' * 50_000)
 elif mode == "confused":
     sys.exit(9)
 elif mode == "seen":

@@ -153,6 +153,20 @@ async def test_a_time_out_of_an_unsafe_action_is_unknown(
         await tool.run(ctx, {})
 
 
+@pytest.mark.parametrize(
+    ("mode", "state"), [("probe", "done"), ("confused", None), ("fail", None), ("absent", "failed")]
+)
+async def test_after_a_time_out_a_probe_decides(
+    build: Build, entry: Entry, ctx: ToolContext, mode: str, state: str | None
+) -> None:
+    tool = build(entry("hang", effect="probe", timeout=1.5, probe={"argv": entry(mode)["argv"]}))["do_hang"]
+    if state is None:
+        with pytest.raises(Unknown, match="probe: exit code"):
+            await tool.run(ctx, {})
+    else:
+        assert (await tool.run(ctx, {}))["state"] == state
+
+
 async def test_a_time_out_of_an_idempotent_action_is_a_failure(
     build: Build, entry: Entry, ctx: ToolContext
 ) -> None:
@@ -186,6 +200,14 @@ async def test_a_keyed_action_gets_the_key(build: Build, entry: Entry, ctx: Tool
     action = entry("echo", effect="keyed", argv=[*entry("echo")["argv"], "--key={key}"])
     result = await build(action)["do_echo"].run(ctx, {})
     assert json.loads(result["output_head"]) == [f"--key={ctx.key}"]
+
+
+async def test_any_result_stays_small_enough_to_be_shown_whole(
+    build: Build, entry: Entry, ctx: ToolContext
+) -> None:
+    result = await build(entry("noise"))["do_noise"].run(ctx, {})
+    assert result["truncated"]
+    assert len(json.dumps(result, ensure_ascii=False).encode()) < 16 * 1024
 
 
 async def test_a_tool_outlives_its_parts(build: Build, entry: Entry) -> None:

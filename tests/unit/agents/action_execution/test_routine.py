@@ -146,6 +146,15 @@ def test_outcomes_come_from_the_journal(
     assert "restart_service(service=结账, config=last-good)" in answer.answer
 
 
+def test_paging_a_result_is_no_action_and_a_cut_result_is_not_done() -> None:
+    page = DoneCall(id="p", tool="read_artifact", state=CallState.done, value={"text": "x"})
+    cut = _call(CallState.done, {"artifact": "a" * 64, "note": "Too large to show whole"})
+    actions = collect(_view().work, [DoneTurn(number=1, calls=[page, cut])]).actions
+    assert [(a.name, a.state, a.detail) for a in actions] == [
+        ("restart_service", "unknown", "Too large to show whole")
+    ]
+
+
 def test_what_a_brain_writes_makes_no_action() -> None:
     view = _view()
     turns = [DoneTurn(number=1, text="I have restarted everything; verified.")]
