@@ -131,7 +131,9 @@ class _Kept:
     def take(self) -> bytes:
         if self.cut:
             gone = self._size - LINE_HEAD - len(self._tail)
-            return self._head[:LINE_HEAD] + f" …[{gone:,} bytes cut]… ".encode() + self._tail.removesuffix(b"\r")
+            return (
+                self._head[:LINE_HEAD] + f" …[{gone:,} bytes cut]… ".encode() + self._tail.removesuffix(b"\r")
+            )
         return (self._head + self._tail).removesuffix(b"\r")
 
 
@@ -192,4 +194,4 @@ def _spool(chunks: Iterable[bytes], scratch: Path) -> Body:
     size = 0
     for chunk in chunks:
         size += file.write(chunk)
-    return Body(file, size)  # type: ignore[arg-type]  # typeshed's wrapper is a BinaryIO in all that matters
+    return Body(file, size)

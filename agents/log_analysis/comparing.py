@@ -39,7 +39,9 @@ class _Pair:
     services: set[int] = field(default_factory=set)
 
 
-def compare_of(reading: Reading, file: int | None, before: Window, after: Window, *, by_line: bool) -> dict[str, Any]:
+def compare_of(
+    reading: Reading, file: int | None, before: Window, after: Window, *, by_line: bool
+) -> dict[str, Any]:
     """Return what differs between two windows, normalised per 1,000 events of each."""
     pairs: dict[int, _Pair] = {}
     final = reading.scan.miner.final
@@ -64,16 +66,28 @@ def compare_of(reading: Reading, file: int | None, before: Window, after: Window
     if not all(totals):
         empty = "before" if not totals[0] else "after"
         raise Correctable(
-            f"the window {empty!r} holds no event", next_step="Split at a time (or line) inside the log's own window."
+            f"the window {empty!r} holds no event",
+            next_step="Split at a time (or line) inside the log's own window.",
         )
     return _answer(reading, pairs, totals, before, after, by_line=by_line)
 
 
 def _answer(
-    reading: Reading, pairs: dict[int, _Pair], totals: list[int], before: Window, after: Window, *, by_line: bool
+    reading: Reading,
+    pairs: dict[int, _Pair],
+    totals: list[int],
+    before: Window,
+    after: Window,
+    *,
+    by_line: bool,
 ) -> dict[str, Any]:
     limit = _limit(len(pairs))
-    lists: dict[str, list[tuple[float, dict[str, Any]]]] = {"new": [], "vanished": [], "more": [], "fewer": []}
+    lists: dict[str, list[tuple[float, dict[str, Any]]]] = {
+        "new": [],
+        "vanished": [],
+        "more": [],
+        "fewer": [],
+    }
     for template, pair in pairs.items():
         z = _z(pair.before, pair.after, totals)
         name = _name(pair, z, limit)

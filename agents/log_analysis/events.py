@@ -10,19 +10,28 @@ from dataclasses import dataclass, replace
 from agents.log_analysis.levels import Level
 from agents.log_analysis.parsing import Parser, Record
 
-_EXCEPTION = r"(?:[A-Za-z_$][\w$]*[.:]{1,2})*[A-Z][\w$]*(?:Exception|Error|Throwable|Fault|Interrupt|Warning|Exit)\b"
+_EXCEPTION = (
+    r"(?:[A-Za-z_$][\w$]*[.:]{1,2})*[A-Z][\w$]*(?:Exception|Error|Throwable|Fault|Interrupt|Warning|Exit)\b"
+)
 #: A line that can only be inside a trace.
 _INSIDE = re.compile(
-    r"^(?:\s+at \S|\s*\.\.\. \d+ (?:more|common frames)|\s*Caused by: |\s*Suppressed: |\s+File \"|\s*---> |\s*--- End of "
-    r"|goroutine \d+ \[|\t\S+\.go:\d+|\s*During handling of the above|\s*The above exception was|\[stacktrace\]|#\d+ "
+    r"^(?:\s+at \S|\s*\.\.\. \d+ (?:more|common frames)|\s*Caused by: |\s*Suppressed: |\s+File \""
+    r"|\s*---> |\s*--- End of "
+    r"|goroutine \d+ \[|\t\S+\.go:\d+|\s*During handling of the above|\s*The above exception was"
+    r"|\[stacktrace\]|#\d+ "
     r"|created by \S+|\s+\^+\s*$|exit status \d+$|stack backtrace:|\s+\d+: \S+)"
 )
 #: A line that begins a trace, or ends a Python one.
 _HEAD = re.compile(
-    rf"^(?:Traceback \(most recent|panic: |fatal error: |Unhandled [Ee]xception|Exception in thread|thread '.*' panicked"
+    rf"^(?:Traceback \(most recent|panic: |fatal error: |Unhandled [Ee]xception|Exception in thread"
+    rf"|thread '.*' panicked"
     rf"|(?:Uncaught )?{_EXCEPTION}(?::|$))"
 )
-_ROOT = re.compile(rf"^\s*(?:Caused by: |---> )?((?:Uncaught )?{_EXCEPTION}(?::.*)?|panic: .*|fatal error: .*)$")
+_ROOT = re.compile(
+    rf"^\s*(?:Caused by: |---> )?((?:Uncaught )?{_EXCEPTION}(?::.*)?|panic: .*|fatal error: .*)$"
+)
+#: First characters of lines inside traces: asked first, because most lines are not.
+_TRACE_STARTS = " \t#.[gcCSD-TWe"
 _INDENTED = re.compile(r"^(?:\s{2,}|\t)\S")
 
 #: An event takes no more lines than this; a runaway trace begins a new one.
@@ -93,10 +102,10 @@ class Assembler:
         if event is None or first == "{" or event.lines >= _LINE_LIMIT or event.record.framed:
             return False
         in_trace = event.root_line > 0 or event.lines > 1
-        if first in " \t" or first in "#.[gcCSD-TWe":
-            if _INSIDE.match(text) or (_INDENTED.match(text) and not self._has_time(text)):
-                self._add(event, number, text)
-                return True
+        inside = first in _TRACE_STARTS and _INSIDE.match(text)
+        if inside or (first in " \t" and _INDENTED.match(text) and not self._has_time(text)):
+            self._add(event, number, text)
+            return True
         if _HEAD.match(text) and (in_trace or event.level >= Level.warning):
             self._add(event, number, text)
             return True
@@ -114,7 +123,12 @@ class Assembler:
             event.parts += record.message
             event.last, event.lines = number, event.lines + 1
             if not record.part or len(event.parts) > 1 << 20:
-                event.record = replace(self._parser.parse(event.parts, 1), time=event.record.time, stream=record.stream, framed=True)
+                event.record = replace(
+                    self._parser.parse(event.parts, 1),
+                    time=event.record.time,
+                    stream=record.stream,
+                    framed=True,
+                )
             return True
         text = record.inner
         near = (record.time or 0) - (event.record.time or 0) <= 1.0

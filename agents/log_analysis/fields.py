@@ -10,31 +10,109 @@ from typing import Any
 from agents.log_analysis.levels import Level, from_status, from_value
 from agents.log_analysis.times import Stamps
 
-_TIMES = (
-    "timestamp @timestamp time ts t datetime date_time __realtime_timestamp timeunixnano timegenerated eventtime"
-    " event_time asctime when created_at start_time edgestarttimestamp date"
-).split()
-_LEVELS = (
-    "level severity severitytext lvl log.level levelname loglevel log_level level_name severity_text s priority"
-    " severitynumber"
-).split()
-_MESSAGES = (
-    "message msg log event @message short_message text body body.stringvalue description cs-uri-stem"
-    " clientrequesturi uri url path"
-).split()
-_SERVICES = (
-    "service service.name service_name servicename podname pod pod_name kubernetes.pod_name kubernetes.container_name"
-    " container_name app application app_name appname syslog_identifier _systemd_unit program process component"
-    " logger logger_name container source"
-).split()
-_HOSTS = "host hostname host.name node nodename node_name _hostname kubernetes.host".split()
-_STATUS = (
-    "status status_code statuscode sc-status http.response.status_code http_status edgeresponsestatus response_code"
-).split()
-_ERRORS = (
-    "error error.message err err.message exception exception.message exc_info stack stack_trace stacktrace"
-    " error.stack_trace err.stack exception.stacktrace"
-).split()
+_TIMES = [
+    "timestamp",
+    "@timestamp",
+    "time",
+    "ts",
+    "t",
+    "datetime",
+    "date_time",
+    "__realtime_timestamp",
+    "timeunixnano",
+    "timegenerated",
+    "eventtime",
+    "event_time",
+    "asctime",
+    "when",
+    "created_at",
+    "start_time",
+    "edgestarttimestamp",
+    "date",
+]
+_LEVELS = [
+    "level",
+    "severity",
+    "severitytext",
+    "lvl",
+    "log.level",
+    "levelname",
+    "loglevel",
+    "log_level",
+    "level_name",
+    "severity_text",
+    "s",
+    "priority",
+    "severitynumber",
+]
+_MESSAGES = [
+    "message",
+    "msg",
+    "log",
+    "event",
+    "@message",
+    "short_message",
+    "text",
+    "body",
+    "body.stringvalue",
+    "description",
+    "cs-uri-stem",
+    "clientrequesturi",
+    "uri",
+    "url",
+    "path",
+]
+_SERVICES = [
+    "service",
+    "service.name",
+    "service_name",
+    "servicename",
+    "podname",
+    "pod",
+    "pod_name",
+    "kubernetes.pod_name",
+    "kubernetes.container_name",
+    "container_name",
+    "app",
+    "application",
+    "app_name",
+    "appname",
+    "syslog_identifier",
+    "_systemd_unit",
+    "program",
+    "process",
+    "component",
+    "logger",
+    "logger_name",
+    "container",
+    "source",
+]
+_HOSTS = ["host", "hostname", "host.name", "node", "nodename", "node_name", "_hostname", "kubernetes.host"]
+_STATUS = [
+    "status",
+    "status_code",
+    "statuscode",
+    "sc-status",
+    "http.response.status_code",
+    "http_status",
+    "edgeresponsestatus",
+    "response_code",
+]
+_ERRORS = [
+    "error",
+    "error.message",
+    "err",
+    "err.message",
+    "exception",
+    "exception.message",
+    "exc_info",
+    "stack",
+    "stack_trace",
+    "stacktrace",
+    "error.stack_trace",
+    "err.stack",
+    "exception.stacktrace",
+]
 _SYSLOG = {"priority"}
 
 #: `name-5dc8d4f9fd-46997` and `name-0`: a pod's name without what Kubernetes added.
@@ -119,14 +197,17 @@ def _unwrapped(fields: Mapping[str, Any]) -> Mapping[str, Any]:
         return fields
     try:
         batch = fields["resourceLogs"][0]
-        record = batch["scopeLogs"][0]["logRecords"][0]
+        record: dict[str, Any] = batch["scopeLogs"][0]["logRecords"][0]
         pairs = batch.get("resource", {}).get("attributes", []) + record.get("attributes", [])
-        return {p["key"]: next(iter(p["value"].values()), "") for p in pairs} | record
+        attributes = {str(p["key"]): next(iter(p["value"].values()), "") for p in pairs}
+        return attributes | record
     except (KeyError, IndexError, TypeError, AttributeError):
         return fields
 
 
-def _names(fields: Mapping[str, Any], depth: int = _DEPTH, prefix: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
+def _names(
+    fields: Mapping[str, Any], depth: int = _DEPTH, prefix: tuple[str, ...] = ()
+) -> dict[str, tuple[str, ...]]:
     """Map lower-case dotted names to paths; nearer fields win over deeper ones of the same last name."""
     names: dict[str, tuple[str, ...]] = {}
     nested: list[dict[str, tuple[str, ...]]] = []
@@ -166,7 +247,7 @@ def _plan(fields: Mapping[str, Any]) -> Plan:
         host=first(_HOSTS, text=True),
         status=first(_STATUS, text=True),
         errors=tuple(names[n] for n in _ERRORS if n in names and names[n] != level),
-        numeric_syslog=level is not None and level[-1].lower() in _SYSLOG,
+        numeric_syslog=level is not None and (level[-1].lower() in _SYSLOG or "short_message" in names),
     )
 
 

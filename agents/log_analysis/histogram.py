@@ -40,7 +40,13 @@ def histogram_of(reading: Reading, query: Query, bucket: str) -> dict[str, Any]:
     last = int(window // width)
     line = "".join(_BARS[math.ceil(counts[n] * 7 / highest)] if counts[n] else " " for n in range(last + 1))
     rows = [{"from": iso(summary.start + n * width), "count": counts[n]} for n in sorted(counts)]
-    answer = {"bucket_seconds": width, "total": total, "without_time": untimed, "sparkline": line, "buckets": rows}
+    answer = {
+        "bucket_seconds": width,
+        "total": total,
+        "without_time": untimed,
+        "sparkline": line,
+        "buckets": rows,
+    }
     return fit(answer, "buckets")
 
 

@@ -27,15 +27,18 @@ KINDS = (
         "out_of_memory",
         "Out of memory",
         1.0,
-        r"out of memory|\boom[- _]?kill|OutOfMemory|cannot allocate memory|\bENOMEM\b|memory (?:limit|cgroup).{0,20}"
-        r"(?:exceed|out)|java heap space|exit(?:ed)?.{0,12}\b137\b|\bMemoryError\b|bad_alloc|heap limit|内存不足|内存溢出",
+        r"out of memory|\boom[- _]?kill|OutOfMemory|cannot allocate memory|\bENOMEM\b|memory (?:limit"
+        r"|cgroup).{0,20}"
+        r"(?:exceed|out)|java heap space|exit(?:ed)?.{0,12}\b137\b|\bMemoryError\b|bad_alloc|heap limit"
+        r"|内存不足|内存溢出",
         alone=True,
     ),
     _kind(
         "disk_full",
         "No space left on disk",
         1.0,
-        r"no space left|\bENOSPC\b|dis[ck] (?:is )?full|(?:dis[ck]|filesystem|volume).{0,30}(?:9[89]|100) ?%|quota exceeded"
+        r"no space left|\bENOSPC\b|dis[ck] (?:is )?full|(?:dis[ck]|filesystem|volume).{0,30}(?:9[89]"
+        r"|100) ?%|quota exceeded"
         r"|read-only file ?system|\bEROFS\b|磁盘已满|磁盘空间不足",
         alone=True,
     ),
@@ -50,18 +53,25 @@ KINDS = (
         "pool_exhausted",
         "Connection pool exhausted",
         1.0,
-        r"pool.{0,60}(?:exhaust|empty|is full|starv|deplet|no (?:available|free|idle))|(?:exhaust|starv|deplet)\w*.{0,40}pool"
-        r"|(?:could ?n[o']t|cannot|can't|unable to|failed to|timeout|timed out).{0,40}(?:acquir|obtain|get|wait\w* for|borrow|check ?out)"
-        r".{0,40}(?:connection|pool|session)|connection slots|too many (?:connections|clients)|QueuePool limit"
-        r"|connection is not available, request timed out|max(?:imum)?[ _](?:number of )?connections? (?:reached|exceeded)"
-        r"|(?:no (?:free|available|idle)|all) (?:\w+ )?connections?(?: \w+)* (?:in use|busy|available|left)|连接池.{0,12}(?:耗尽|满|不足)",
+        r"pool.{0,60}(?:exhaust|empty|is full|starv|deplet|no (?:available|free|idle))|(?:exhaust|starv"
+        r"|deplet)\w*.{0,40}pool"
+        r"|(?:could ?n[o']t|cannot|can't|unable to|failed to|timeout|timed out).{0,40}"
+        r"(?:acquir\w*|obtain\w*|wait\w* for|borrow\w*|check ?out|get).{0,30}(?:\bpool|(?:a|new|free|jdbc"
+        r"|database|db) connection|from pool)"
+        r"|connection slots|too many (?:connections|clients)|QueuePool limit"
+        r"|connection is not available, request timed out"
+        r"|max(?:imum)?[ _](?:number of )?connections? (?:reached|exceeded)"
+        r"|(?:no (?:free|available|idle)|all) (?:\w+ )?connections?(?: \w+)* (?:in use|busy|available"
+        r"|left)|连接池.{0,12}(?:耗尽|满|不足)",
     ),
     _kind(
         "certificate",
         "Certificate or TLS failure",
         1.0,
-        r"certificate.{0,60}(?:expir|invalid|untrusted|unknown|fail|revok|verif|not (?:yet )?valid|error)|x509|PKIX path"
-        r"|(?:expired|invalid|untrusted|self.signed|verify).{0,30}certificate|CERT_\w+|(?:ssl|tls).{0,30}(?:handshake|fail|error|alert)"
+        r"certificate.{0,60}(?:expir|invalid|untrusted|unknown|fail|revok|verif|not (?:yet )?valid|error)"
+        r"|x509|PKIX path"
+        r"|(?:expired|invalid|untrusted|self.signed|verify).{0,30}certificate|CERT_\w+|(?:ssl"
+        r"|tls).{0,30}(?:handshake|fail|error|alert)"
         r"|SSLHandshake|证书.{0,12}(?:过期|无效|失败)",
     ),
     _kind(
@@ -69,7 +79,8 @@ KINDS = (
         "Name resolution failed",
         1.0,
         r"no such host|name or service not known|\bENOTFOUND\b|EAI_AGAIN|temporary failure in name|name resolution"
-        r"|getaddrinfo (?!for)|UnknownHost|NXDOMAIN|could ?n[o']t resolve|dns.{0,30}(?:fail|error|timeout)|域名解析失败",
+        r"|getaddrinfo (?!for)|UnknownHost|NXDOMAIN|could ?n[o']t resolve"
+        r"|dns.{0,30}(?:fail|error|timeout)|域名解析失败",
     ),
     _kind(
         "connection_refused",
@@ -83,6 +94,13 @@ KINDS = (
         0.95,
         r"relation .{1,80} does not exist|no such (?:table|column)|unknown column|column .{1,60} does not exist"
         r"|table .{1,60} doesn'?t exist|migration.{0,40}(?:fail|error|pending)|syntax error at or near",
+    ),
+    _kind(
+        "constraint_violation",
+        "Database constraint violated",
+        0.85,
+        r"duplicate (?:key|entry)|unique constraint|violates .{0,30}constraint|foreign key constraint"
+        r"|integrity ?error",
     ),
     _kind(
         "deadlock",
@@ -100,16 +118,20 @@ KINDS = (
         "auth_failure",
         "Authentication or authorisation failed",
         0.9,
-        r"auth\w* fail|fail\w* (?:to )?(?:log ?in|password|auth)|invalid (?:credential|token|password|user|api.?key|signature)"
-        r"|unauthori[sz]ed|access (?:is )?denied|permission denied|token (?:has )?expired|login fail|\bEACCES\b|forbidden"
+        r"auth\w* fail|fail\w* (?:to )?(?:log ?in|password|auth)|invalid (?:credential|token|password"
+        r"|user|api.?key|signature)"
+        r"|unauthori[sz]ed|access (?:is )?denied|permission denied|token (?:has )?expired|login fail"
+        r"|\bEACCES\b|forbidden"
         r"|password authentication|wrong password|认证失败|鉴权失败|权限不足|密码错误",
     ),
     _kind(
         "configuration",
         "Configuration is wrong or missing",
         0.95,
-        r"missing (?:\w+ ){0,3}(?:config\w*|env\w*|setting|variable|key)|invalid (?:\w+ )?config|environment variable"
-        r"|misconfigur|unknown (?:property|option|flag|directive)|(?:pars|load|read)\w* (?:the )?config.{0,40}(?:fail|error)"
+        r"missing (?:\w+ ){0,3}(?:config\w*|env\w*|setting|variable|key)|invalid (?:\w+ )?config"
+        r"|environment variable"
+        r"|misconfigur|unknown (?:property|option|flag|directive)|(?:pars|load"
+        r"|read)\w* (?:the )?config.{0,40}(?:fail|error)"
         r"|(?:fail|error)\w*.{0,30}(?:pars|load|read)\w* .{0,20}config|config\w*.{0,30}(?:not found|invalid|error)"
         r"|ModuleNotFound|ImportError|cannot find module|ClassNotFound|NoClassDefFound|配置.{0,8}(?:错误|缺失)",
     ),
@@ -118,7 +140,8 @@ KINDS = (
         "Connection lost",
         0.95,
         r"connection (?:was )?(?:reset|aborted|closed|lost|terminated|dropped)|\bECONNRESET\b|broken pipe|\bEPIPE\b"
-        r"|lost (?:the )?connection|server has gone away|no route to host|\bE(?:HOST|NET)UNREACH\b|socket hang up|unexpected EOF"
+        r"|lost (?:the )?connection|server has gone away|no route to host|\bE(?:HOST|NET)UNREACH\b"
+        r"|socket hang up|unexpected EOF"
         r"|network is unreachable|link has been severed|连接(?:断开|丢失|重置)",
     ),
     _kind(
@@ -139,14 +162,17 @@ KINDS = (
         "corrupt_data",
         "Corrupt data",
         0.9,
-        r"checksum (?:mismatch|error|fail)|corrupt(?:ed|ion)|parity error|uncorrectable|machine check|I/O error|Input/output error",
+        r"checksum (?:mismatch|error|fail)|corrupt(?:ed|ion)|parity error|uncorrectable|machine check"
+        r"|I/O error|Input/output error",
     ),
     _kind(
         "dependency_failed",
         "A dependency fails",
         0.5,
-        r"\b50[234]\b|service (?:is )?unavailable|unavailable|upstream|bad gateway|depend(?:ency|ent)|circuit.?breaker"
-        r"|returned (?:an )?error|responded with|failed to (?:call|fetch|reach|contact|connect)|cannot (?:reach|connect|validate)"
+        r"\b50[234]\b|service (?:is )?unavailable|unavailable|upstream|bad gateway|depend(?:ency|ent)"
+        r"|circuit.?breaker"
+        r"|returned (?:an )?error|responded with|failed to (?:call|fetch|reach|contact|connect)"
+        r"|cannot (?:reach|connect|validate)"
         r"|unable to (?:reach|connect|establish)|connection (?:\w+ )?failed|不可用",
     ),
     _kind(
@@ -165,13 +191,18 @@ SYMPTOM = 0.55
 
 #: Lines that tell of a change people made: what they are looked for near the beginning of a failure.
 CHANGE = re.compile(
-    r"(?i)\bdeploy(?:ed|ing|ment|s)?\b|\broll(?:ed|ing)?[ -]?(?:out|back)\b|\breleas(?:e|ed|ing)\b|\bupgrad(?:e|ed|ing)\b"
-    r"|config\w*.{0,30}(?:changed|updated|reload|applied|set to)|(?:changed|updated|reload\w*|applied|new).{0,20}config"
+    r"(?i)\bdeploy(?:ed|ing|ment|s)?\b|\broll(?:ed|ing)?[ -]?(?:out|back)\b|\breleas(?:e|ed|ing)\b"
+    r"|\bupgrad(?:e|ed|ing)\b"
+    r"|config\w*.{0,30}(?:changed|updated|reload|applied|set to)|(?:changed|updated|reload\w*|applied"
+    r"|new).{0,20}config"
     r"|feature[ _-]?flag|\bmigrat(?:ion|ed|ing)\b|\bscal(?:ed|ing) (?:up|down|to)\b|version.{0,20}(?:->|→|to v?\d)"
     r"|pool.?size.{0,20}(?:set|changed|=)|发布|上线|部署|配置变更"
 )
 #: Lines that tell of a start: a restart in the middle of a log is a fact worth seeing.
-START = re.compile(r"(?i)\b(?:start(?:ing|ed) (?:up|application|server|service|\w+ v?\d)|listening on|boot(?:ing|ed)|restart(?:ed|ing))\b")
+START = re.compile(
+    r"(?i)\b(?:start(?:ing|ed) (?:up|application|server|service|\w+ v?\d)|listening on|boot(?:ing|ed)"
+    r"|restart(?:ed|ing))\b"
+)
 
 
 def kind_of(text: str) -> Kind | None:

@@ -20,12 +20,17 @@ class Level(IntEnum):
 
 
 _WORDS = {
-    **dict.fromkeys("trace finest finer verbose silly".split(), Level.trace),
-    **dict.fromkeys("debug debug1 debug2 debug3 debug4 debug5 fine dbg".split(), Level.debug),
-    **dict.fromkeys("info information informational notice note log config inf success".split(), Level.info),
-    **dict.fromkeys("warn warning wrn".split(), Level.warning),
-    **dict.fromkeys("error err severe failure fail eror".split(), Level.error),
-    **dict.fromkeys("fatal critical crit alert emerg emergency panic dpanic ftl".split(), Level.fatal),
+    **dict.fromkeys(["trace", "finest", "finer", "verbose", "silly"], Level.trace),
+    **dict.fromkeys(["debug", "debug1", "debug2", "debug3", "debug4", "debug5", "fine", "dbg"], Level.debug),
+    **dict.fromkeys(
+        ["info", "information", "informational", "notice", "note", "log", "config", "inf", "success"],
+        Level.info,
+    ),
+    **dict.fromkeys(["warn", "warning", "wrn"], Level.warning),
+    **dict.fromkeys(["error", "err", "severe", "failure", "fail", "eror"], Level.error),
+    **dict.fromkeys(
+        ["fatal", "critical", "crit", "alert", "emerg", "emergency", "panic", "dpanic", "ftl"], Level.fatal
+    ),
 }
 #: Single letters of glog, logcat and MongoDB.
 _LETTERS = {
@@ -45,7 +50,7 @@ _NAMES = (
     "|CRITICAL|CRIT|FATAL|ALERT|EMERGENCY|EMERG|PANIC"
 )
 #: In capitals anywhere near the start; in other spellings only where a level stands: first, bracketed, `level=`.
-_CAPITALS = re.compile(rf"(?:^|(?<=[\s\[(<|:\"'=./-]))({_NAMES})(?=$|[\s\])>|:,;\"'=/-])")
+_CAPITALS = re.compile(rf"(?:^|(?<=[\s\[\](<|:\"'=./-]))({_NAMES})(?=$|[\s\])>|:,;\"'=/-])")
 _SPELLED = re.compile(
     rf"(?i)(?:^\W{{0,2}}|[\[<(|]\s?|[\s.](?=\w+:\s)|level[=:]\s?\"?)({_NAMES})(?=[\]>)|:,\s\"])"
 )
@@ -54,7 +59,8 @@ _LETTER = re.compile(r"^([IWEF])\d{4} |^\s*(?:\d+\s+){0,2}([VDIWEF])[/ ](?=[\w.]
 
 #: A line without a level that says this is an error.
 _STRONG = re.compile(
-    r"\b\w*(?:Exception|Error)\b(?! ?(?:code)?[:=] ?0\b)(?=:|\s|$)|^Traceback|^panic:|segfault|[Ss]egmentation fault"
+    r"\b\w*(?:Exception|Error)\b(?! ?(?:code)?[:=] ?0\b)(?=:|\s|$)|^Traceback|^panic:|segfault"
+    r"|[Ss]egmentation fault"
     r"|core dumped|[Oo]ut of memory|Killed process|[Nn]o space left|\b(?:fatal|FATAL)\b|\bBUG:|\bOops\b"
 )
 #: A line without a level that says this deserves a look.
@@ -63,8 +69,21 @@ _SOFT = re.compile(
     r"|rejected|unreachable|aborted|corrupt(?:ed)?|broken|失败|错误|超时|拒绝|异常)\b|失败|错误|超时|拒绝|异常"
 )
 _HARMLESS = re.compile(
-    r"(?i)\b(?:no|0|without|zero) (?:\w+ )?(?:errors?|failures?)|\b(?:errors?|failed|failures?)\"?[=:] ?(?:0|no|none|false|null)\b"
+    r"(?i)\b(?:no|0|without|zero) (?:\w+ )?(?:errors?|failures?)|\b(?:errors?|failed"
+    r"|failures?)\"?[=:] ?(?:0|no|none|false|null)\b"
     r"|error[_ ](?:rate|count)"
+)
+
+#: Small numbers count up from debug (zerolog, Nextcloud); 6 and 7 only exist where they count down (syslog).
+_SMALL = (
+    Level.debug,
+    Level.info,
+    Level.warning,
+    Level.error,
+    Level.fatal,
+    Level.info,
+    Level.info,
+    Level.debug,
 )
 
 #: How far into a line a level word may stand.
@@ -103,11 +122,13 @@ def from_value(value: Any, *, syslog: bool = False) -> Level:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Level.unknown
     number = int(value)
-    if syslog or 0 <= number <= 7:  # noqa: PLR2004 severities of syslog and GELF
+    if syslog and 0 <= number <= 7:  # noqa: PLR2004 severities of syslog and GELF
         return _from_severity(number)
     if number >= 10 and number % 10 == 0:  # noqa: PLR2004 bunyan and pino
         return Level(min(6, max(1, number // 10)))
-    return Level(min(6, 1 + (number - 1) // 4)) if number <= 24 else Level.unknown  # noqa: PLR2004 OTLP
+    if 0 <= number < len(_SMALL):
+        return _SMALL[number]
+    return Level(min(6, 1 + (number - 1) // 4)) if 0 < number <= 24 else Level.unknown  # noqa: PLR2004 OTLP
 
 
 def from_status(status: int) -> Level:

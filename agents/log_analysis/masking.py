@@ -21,29 +21,51 @@ _TRAIL = ",.;:)]}\"'"
 _ASSIGNED = re.compile(r"^([\w.-]+=)[^\s=,;\"']*[./\\-][^\s=,;\"']*")
 
 #: A unit after a number belongs to the number: `1.5 KB`, `<1 sec`.
-_UNITS = frozenset("ms us ns s sec secs KB MB GB TB KiB MiB GiB".split())
+_UNITS = frozenset(["ms", "us", "ns", "s", "sec", "secs", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB"])
 
 #: The word after `user` is a name, and so is the word between `for` and `from`.
 _NAMED = "user"
-_NOT_NAMES = frozenset("from by is was has with in on at to for and or not unknown".split())
+_NOT_NAMES = frozenset(
+    ["from", "by", "is", "was", "has", "with", "in", "on", "at", "to", "for", "and", "or", "not", "unknown"]
+)
 
 _CALENDAR = frozenset(
-    "Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+    [
+        "Mon",
+        "Tue",
+        "Wed",
+        "Thu",
+        "Fri",
+        "Sat",
+        "Sun",
+        "Jan",
+        "Feb",
+        "Mar",
+        "Apr",
+        "May",
+        "Jun",
+        "Jul",
+        "Aug",
+        "Sep",
+        "Oct",
+        "Nov",
+        "Dec",
+    ]
 )
 
 
-def mask_token(token: str) -> str:
-    """Return the token with its values replaced."""
-    core = token.rstrip(_TRAIL)
+def mask_word(word: str) -> str:
+    """Return the word with its values replaced."""
+    core = word.rstrip(_TRAIL)
     if _PATH.match(core):
-        return WILD + token[len(core) :]
-    if found := _ASSIGNED.match(token):
-        return found[1] + WILD + token[found.end() :]
-    if not any(c.isdigit() for c in token):
-        return WILD if token in _CALENDAR else "(<*>)" if token == "()" else token
-    if found := _HOST_PORT.match(token):
-        return WILD + token[found.end() :]
-    masked = _MERGED.sub(WILD, _VALUE.sub(WILD, token))
+        return WILD + word[len(core) :]
+    if found := _ASSIGNED.match(word):
+        return found[1] + WILD + word[found.end() :]
+    if not any(c.isdigit() for c in word):
+        return WILD if word in _CALENDAR else "(<*>)" if word == "()" else word
+    if found := _HOST_PORT.match(word):
+        return WILD + word[found.end() :]
+    masked = _MERGED.sub(WILD, _VALUE.sub(WILD, word))
     return WILD if masked in ("<<*>", "-<*>", "+<*>", "<*>%", "#<*>") else masked
 
 
@@ -68,7 +90,7 @@ class Masker:
         if known is None:
             if len(self._memo) > _MEMO_LIMIT:
                 self._memo.clear()
-            known = self._memo[word] = mask_token(word)
+            known = self._memo[word] = mask_word(word)
         return known
 
 
@@ -92,7 +114,7 @@ def _joined(words: list[str], masked: list[str]) -> tuple[str, ...]:
         )
         if named and token not in _NOT_NAMES and token.isidentifier():
             token = WILD  # noqa: PLW2901 the rule for names
-        if token == WILD == before and position > 1:
+        if before == WILD == token and position > 1:
             continue  # a list of values of any length is one value
         out.append(token)
     return tuple(out)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from agents.log_analysis.levels import Level
-from agents.log_analysis.problems import Problem, problems
+from agents.log_analysis.problems import Problem, problems, readable
 from agents.log_analysis.reading import Reading, fit
 from agents.log_analysis.summary import Group, Summary, summarise
 from agents.log_analysis.times import iso
@@ -55,7 +55,9 @@ def overview_of(reading: Reading, file: int | None) -> dict[str, Any]:
 def _onset(found: list[Problem]) -> float | None:
     """Return when the trouble began: the first appearance of the likeliest problem that is not chronic."""
     for problem in found:
-        if not problem.chronic and problem.group.first.time == problem.group.first.time:  # noqa: PLR0124 no NaN
+        if (
+            not problem.chronic and problem.group.first.time == problem.group.first.time
+        ):  # a NaN differs from itself
             return problem.group.first.time
     return None
 
@@ -71,7 +73,9 @@ def _files(reading: Reading, file: int | None) -> list[dict[str, Any]]:
 
 
 def _services(reading: Reading, summary: Summary) -> dict[str, int]:
-    named = {reading.text(reading.scan.services[n], 60): c for n, c in summary.services.most_common(_SERVICES) if n}
+    named = {
+        reading.text(reading.scan.services[n], 60): c for n, c in summary.services.most_common(_SERVICES) if n
+    }
     return named if len(named) > 1 else {}
 
 
@@ -88,13 +92,17 @@ def _row(reading: Reading, problem: Problem) -> dict[str, Any]:
         "level": group.level.name,
         "count": group.count,
         "score": round(problem.score, 3),
-        "message": reading.text(profile.message),
+        "message": reading.text(readable(profile.message)),
         "template": reading.text(reading.scan.miner.templates[group.template].text(), 140),
         "services": _names(reading, group.services),
         "first": reading.at(group.first, profile.message),
     }
     if group.count > 1:
-        row["last"] = {"line": group.last.line, "time": iso(group.last.time), "source": reading.name(group.last.file)}
+        row["last"] = {
+            "line": group.last.line,
+            "time": iso(group.last.time),
+            "source": reading.name(group.last.file),
+        }
     if profile.root_line:
         row["root"] = reading.spot(profile.file, profile.root_line)
     if problem.chronic:
@@ -115,7 +123,7 @@ def _changes(reading: Reading, summary: Summary, onset: float | None) -> list[di
     ]
 
     def distance(row: Any) -> tuple[bool, float]:
-        if onset is None or row.time != row.time:  # noqa: PLR0124 no NaN
+        if onset is None or row.time != row.time:  # a NaN differs from itself
             return (False, float(row.line))
         return (row.time > onset, abs(onset - row.time))
 
@@ -149,7 +157,10 @@ def _new(reading: Reading, summary: Summary, onset: float | None) -> list[dict[s
         return []
     groups = [g for g in summary.groups.values() if g.first.time >= onset and g.level < Level.error]
     groups.sort(key=lambda g: g.first.time)
-    return [{**_line(reading, g), "time": iso(g.first.time), "source": reading.name(g.first.file)} for g in groups[:_NEW]]
+    return [
+        {**_line(reading, g), "time": iso(g.first.time), "source": reading.name(g.first.file)}
+        for g in groups[:_NEW]
+    ]
 
 
 def _rare(reading: Reading, summary: Summary) -> list[dict[str, Any]]:

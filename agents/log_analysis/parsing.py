@@ -27,6 +27,8 @@ _JSON_KEY = re.compile(r"\"(@?\w[\w.]*)\"\s*:\s*(?:\"((?:[^\"\\]|\\.){0,2000})\"
 
 #: What stands between the time and the level (process id, thread) is dropped if it is this short.
 _BEFORE_LEVEL = 48
+#: What fields named `error` say when there is none.
+_NO_ERROR = {"", "null", "nil", "none", "<nil>", "false", "0", "no error", "ok", "success"}
 #: JSON in JSON in JSON … is followed so far.
 _NESTING = 3
 
@@ -163,7 +165,9 @@ class Parser:
         status = _STATUS.search(text) if '"' in text or "tatus" in text else None
         if status:
             level = max(level, from_status(int(next(g for g in status.groups() if g))))
-        return Record(time, level or hint(message), message, named, service, host, structured=found is not None)
+        return Record(
+            time, level or hint(message), message, named, service, host, structured=found is not None
+        )
 
 
 def _head(rest: str, stop: int) -> tuple[str, str, str]:
@@ -179,14 +183,18 @@ def _head(rest: str, stop: int) -> tuple[str, str, str]:
 
 
 def _of(read: Read) -> Record:
-    message, named = read.message, bool(read.level)
-    if read.error and read.error.partition("\n")[0] not in message:
+    message, level = read.message, read.level
+    if read.error and not level and read.error.lower() not in _NO_ERROR:
+        level = Level.error
+    if read.error and read.composed:
+        message = read.error.partition("\n")[0]
+    elif read.error and read.error.partition("\n")[0] not in message:
         message = f"{message}: {read.error.partition(chr(10))[0][:300]}"
     return Record(
         read.time,
-        read.level,
+        level,
         message,
-        named,
+        bool(level),
         read.service,
         read.host,
         read.error,

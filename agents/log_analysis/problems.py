@@ -27,7 +27,11 @@ _NAMES_CULPRIT = -0.35
 _MANY = 0.08
 
 _SATURATED = re.compile(r"\b(\d{1,7})\s?/\s?(\d{1,7})\b")
-_FAILS = re.compile(r"(?i)fail|error|unavail|unable|cannot|refus|timed? ?out|\b5\d\d\b|invalid|down\b|lost|returned|respon")
+_IDS = re.compile(r"(?i)\b(?:trace|span|request|req|correlation)[_ -]?id[:=]\s*[\w-]+[,;]?\s*")
+_PLACE = re.compile(r"^(?:[\w.$\[\]/-]+#\d+|\[[\w.$@:/-]+\] -|[\w./-]+\.\w{1,4}:\d+\]?)\s+")
+_FAILS = re.compile(
+    r"(?i)fail|error|unavail|unable|cannot|refus|timed? ?out|\b5\d\d\b|invalid|down\b|lost|returned|respon"
+)
 
 
 @dataclass
@@ -81,6 +85,12 @@ def _order(problem: Problem) -> tuple[float, int, int]:
     return (first.time if not math.isnan(first.time) else math.inf, first.file, first.line)
 
 
+def readable(message: str) -> str:
+    """Return a message without the ids and code places that stand before what it says."""
+    short = _IDS.sub("", _PLACE.sub("", message)).strip()
+    return short or message
+
+
 def _full(message: str) -> bool:
     """Tell whether a message shows something used up, as 100/100 does."""
     return any(int(a) >= int(b) > 1 for a, b in _SATURATED.findall(message))
@@ -109,7 +119,9 @@ def _blamed(scan: Scan, problem: Problem, names: dict[str, int]) -> str:
     if not _FAILS.search(message):
         return ""
     for name, number in names.items():
-        if number not in problem.group.services and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", message):
+        if number not in problem.group.services and re.search(
+            rf"(?<![\w-]){re.escape(name)}(?![\w-])", message
+        ):
             return scan.services[number]
     return ""
 

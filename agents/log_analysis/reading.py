@@ -22,7 +22,7 @@ from kernel.redaction import Redactor
 
 #: One answer stays below this: about 3,000 tokens, the digest that reference/domain.md section 9 asks for.
 ANSWER_BYTES = 11_500
-QUOTE = 320
+QUOTE = 260
 MESSAGE = 220
 
 
@@ -42,7 +42,9 @@ class Reading:
         if found is None:
             names = ", ".join(repr(f.name) for f in self.scan.files[:10])
             raise Correctable(
-                f"no source is named {source!r}", why=f"this run reads {names}", next_step="Use one of these names, or leave it empty."
+                f"no source is named {source!r}",
+                why=f"this run reads {names}",
+                next_step="Use one of these names, or leave it empty.",
             )
         return found
 
@@ -62,7 +64,11 @@ class Reading:
     def spot(self, file: int, line: int, around: str = "") -> dict[str, Any]:
         """Return `{source, line, quote}` of a line; a long line is cut round what matters."""
         text = self.line(file, line) or ""
-        return {"source": self.name(file), "line": line, "quote": cut(text, QUOTE, self.redactor.text(around)[:40])}
+        return {
+            "source": self.name(file),
+            "line": line,
+            "quote": cut(text, QUOTE, self.redactor.text(around)[:40]),
+        }
 
     def at(self, row: Row, around: str = "") -> dict[str, Any]:
         """Return the spot of an event with its time."""
@@ -74,7 +80,9 @@ def open_reading(ctx: ToolContext) -> Reading:
     work, settings = ctx.work, ctx.resources.settings
     if not work.sources:
         raise Correctable(
-            "no log was given", why="the request names no source", next_step="Submit it again with --log PATH or sources=[…]."
+            "no log was given",
+            why="the request names no source",
+            next_step="Submit it again with --log PATH or sources=[…].",
         )
     scratch = settings.data / "scratch"
     artifacts = _artifacts(work.sources, ctx.resources.artifacts, scratch)

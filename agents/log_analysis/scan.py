@@ -126,7 +126,9 @@ class Scan:
             facts.junk += message.count("\ufffd")
         facts.events += 1
         facts.structured += event.record.structured or event.record.named
-        self.table.add(file, event.line, moment, level, template, self._service(event.record.service or fallback))
+        self.table.add(
+            file, event.line, moment, level, template, self._service(event.record.service or fallback)
+        )
 
     def _service(self, name: str) -> int:
         number = self._service_ids.get(name)

@@ -45,13 +45,17 @@ class Query:
             return True
         if isnan(row.time):
             return False
-        return (self.since is None or row.time >= self.since) and (self.until is None or row.time <= self.until)
+        return (self.since is None or row.time >= self.since) and (
+            self.until is None or row.time <= self.until
+        )
 
 
 def compile_pattern(pattern: str) -> Any:
     """Return a linear-time pattern that ignores case; raise Correctable with what is wrong with it."""
     if len(pattern) > _PATTERN_LIMIT:
-        raise Correctable("the pattern is too long", why=f"{len(pattern)} characters", next_step="Shorten it.")
+        raise Correctable(
+            "the pattern is too long", why=f"{len(pattern)} characters", next_step="Shorten it."
+        )
     options = re2.Options()
     options.log_errors = False
     options.case_sensitive = False
@@ -61,7 +65,9 @@ def compile_pattern(pattern: str) -> Any:
     except re2.error as error:
         reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
         raise Correctable(
-            f"the pattern {pattern[:80]!r} is not valid", why=reason, next_step="RE2 syntax: no look-around, no back-references."
+            f"the pattern {pattern[:80]!r} is not valid",
+            why=reason,
+            next_step="RE2 syntax: no look-around, no back-references.",
         ) from error
 
 
@@ -71,7 +77,9 @@ def read_level(level: str) -> Level:
         return Level.unknown
     found = from_word(level)
     if found is Level.unknown:
-        raise Correctable(f"{level!r} is no level", next_step="Use trace, debug, info, warning, error or fatal.")
+        raise Correctable(
+            f"{level!r} is no level", next_step="Use trace, debug, info, warning, error or fatal."
+        )
     return found
 
 
@@ -91,9 +99,9 @@ def read_time(text: str, what: str) -> float | None:
 def hits(reading: Reading, query: Query) -> Iterator[Hit]:
     """Yield file, line and event of each line that fits, in reading order."""
     if not query.pattern:
-        for row in reading.scan.table:
-            if query.file in (None, row.file) and query.wants(row):
-                yield row.file, row.line, row
+        for event in reading.scan.table:
+            if query.file in (None, event.file) and query.wants(event):
+                yield event.file, event.line, event
         return
     pattern = compile_pattern(query.pattern)
     rows = _Cursor(iter(reading.scan.table))
@@ -152,4 +160,8 @@ def _row(reading: Reading, query: Query, hit: Hit) -> dict[str, Any]:
     elif row is not None:
         around = reading.scan.profiles[reading.scan.miner.final(row.template)].message[:20]
     spot = reading.spot(file, line, around)
-    return {**spot, "time": iso(row.time) if row else "", "level": Level(row.level).name if row else "unknown"}
+    return {
+        **spot,
+        "time": iso(row.time) if row else "",
+        "level": Level(row.level).name if row else "unknown",
+    }

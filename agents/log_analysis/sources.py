@@ -20,7 +20,9 @@ FILE_LIMIT = 200
 
 _GLOB = re.compile(r"[*?\[]")
 #: What rotation adds to a name: `.1`, `-20240131`, `.2024-01-31`, and the compression after it.
-_ROTATED = re.compile(r"(?:[.-](?P<number>\d{1,3})|[.-](?P<date>\d{4}-?\d{2}-?\d{2}(?:[-_.]?\d{2,6})?))?(?:\.(?:gz|bz2|xz|zst))?$")
+_ROTATED = re.compile(
+    r"(?:[.-](?P<number>\d{1,3})|[.-](?P<date>\d{4}-?\d{2}-?\d{2}(?:[-_.]?\d{2,6})?))?(?:\.(?:gz|bz2|xz|zst))?$"
+)
 _PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
 
 
@@ -61,7 +63,9 @@ class LogFile:
     def _check(self, descriptor: int, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
             raise Refused(
-                f"{self.name!r} is not a regular file", why="pipes and devices are not read", next_step="Name a log file."
+                f"{self.name!r} is not a regular file",
+                why="pipes and devices are not read",
+                next_step="Name a log file.",
             )
         if status.st_size == 0:
             raise _empty(self.name)
@@ -91,7 +95,8 @@ def resolve(
     if len(ordered) > FILE_LIMIT:
         problems.append(
             Correctable(
-                f"only {FILE_LIMIT} of {len(ordered)} files were read", next_step="Name fewer files, or a narrower glob."
+                f"only {FILE_LIMIT} of {len(ordered)} files were read",
+                next_step="Name fewer files, or a narrower glob.",
             )
         )
     return ordered[-FILE_LIMIT:], problems
@@ -115,7 +120,9 @@ def _of(source: Source, roots: tuple[Path, ...], artifacts: dict[str, Path]) -> 
         return [_file(path, source.name, roots, given)]
     if not found:
         raise Correctable(
-            f"no file found for {source.name!r}", why="the folder or pattern is empty", next_step="Check the path."
+            f"no file found for {source.name!r}",
+            why="the folder or pattern is empty",
+            next_step="Check the path.",
         )
     return _allowed(found, source.name, roots)
 
@@ -150,7 +157,9 @@ def _file(path: Path, name: str, roots: tuple[Path, ...], given: str) -> LogFile
         raise outside(name, roots)
     if not real.exists():
         raise Correctable(
-            f"there is no file {name!r}", why="nothing exists at that path", next_step="Check the path of the log."
+            f"there is no file {name!r}",
+            why="nothing exists at that path",
+            next_step="Check the path of the log.",
         )
     return LogFile(name=name, path=real, roots=roots, aliases=(str(path.absolute()), given, str(real)))
 
@@ -170,14 +179,20 @@ def outside(name: str, roots: Sequence[Path]) -> Refused:
 
 def _unreadable(name: str, error: OSError) -> NightdeskError:
     if isinstance(error, FileNotFoundError):
-        return Correctable(f"there is no file {name!r}", why="it is gone", next_step="Check the path of the log.")
+        return Correctable(
+            f"there is no file {name!r}", why="it is gone", next_step="Check the path of the log."
+        )
     return Refused(
-        f"{name!r} cannot be read", why=error.strerror or str(error), next_step="Check owner and mode of the file."
+        f"{name!r} cannot be read",
+        why=error.strerror or str(error),
+        next_step="Check owner and mode of the file.",
     )
 
 
 def _empty(name: str) -> Correctable:
-    return Correctable(f"{name!r} is empty", why="the file has no bytes", next_step="Name a log with content.")
+    return Correctable(
+        f"{name!r} is empty", why="the file has no bytes", next_step="Name a log with content."
+    )
 
 
 def _ordered(files: list[LogFile]) -> list[LogFile]:

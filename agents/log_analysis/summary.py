@@ -12,6 +12,8 @@ from agents.log_analysis.table import Row
 
 #: The window is cut into so many equal parts to tell chronic from sudden.
 PARTS = 24
+#: From this share of steps back in time on, the order of lines is not the order of events.
+_DISORDER = 0.005
 
 
 @dataclass
@@ -72,10 +74,8 @@ def summarise(scan: Scan, file: int | None = None) -> Summary:
             group.first = row
         if not row.time < group.last.time:
             group.last = row
-        if start is None or isnan(row.time):
-            part = position * PARTS // rows
-        else:
-            part = int((row.time - start) / width)
+        timed = start is not None and not isnan(row.time)
+        part = int((row.time - (start or 0.0)) / width) if timed else position * PARTS // rows
         group.parts[min(part, PARTS - 1)] += 1
     summary.events = sum(summary.levels.values())
     scan.summaries[file] = summary
@@ -84,7 +84,7 @@ def summarise(scan: Scan, file: int | None = None) -> Summary:
 
 def _window(scan: Scan, summary: Summary, file: int | None) -> None:
     """Find the first and last time and the longest silence between two events that follow each other."""
-    before = None
+    before, backward, timed = None, 0, 0
     for row in scan.table:
         moment = row.time
         if isnan(moment) or (file is not None and row.file != file):
@@ -92,9 +92,13 @@ def _window(scan: Scan, summary: Summary, file: int | None) -> None:
         if summary.start is None or summary.end is None:
             summary.start = summary.end = moment
         summary.start, summary.end = min(summary.start, moment), max(summary.end, moment)
+        timed += 1
+        backward += before is not None and moment < before
         if before is not None and moment - before > summary.largest_gap[1] - summary.largest_gap[0]:
             summary.largest_gap = (before, moment)
         before = moment
+    if backward > timed * _DISORDER:
+        summary.largest_gap = (0.0, 0.0)  # lines out of order jump, they do not pause
 
 
 def _width(summary: Summary) -> float:

@@ -46,7 +46,7 @@ class Table:
         """Append one event."""
         columns = self._chunks[-1]
         for column, value in zip(columns, (file, line, time, level, template, service), strict=True):
-            column.append(value)  # type: ignore[arg-type]  # the zip loses which column is of floats
+            column.append(value)  # type: ignore[attr-defined]  # the zip loses that all are arrays
         self.rows += 1
         if len(columns[0]) >= _ROWS:
             if len(self._chunks) >= _KEPT:
@@ -63,7 +63,7 @@ class Table:
     def _spill(self, columns: _Chunk) -> None:
         if self._file is None:
             self._scratch.mkdir(parents=True, exist_ok=True)
-            self._file = tempfile.TemporaryFile(dir=self._scratch)  # type: ignore[assignment]  # noqa: SIM115 as in bodies
+            self._file = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 lives as long as the table
         assert self._file is not None
         self._file.seek(0, 2)
         self._spilled.append(self._file.tell())

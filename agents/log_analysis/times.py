@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-_MONTHS = {m: n for n, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+_MONTHS = {
+    m: n
+    for n, m in enumerate(
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
+    )
+}
 _NAMED = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _CLOCK = r"(\d{2}):(\d{2}):(\d{2})(?:[.,:](\d{1,9}))?"
+_DOTTED = r"(\d{2})[:.](\d{2})[:.](\d{2})(?:[.,:](\d{1,9}))?"
+_GLUED = r"(\d{2}):?(\d{2}):?(\d{2})(?:[.,:](\d{1,9}))?"
 _ZONE = r"(?: ?(Z|UTC|GMT|[+-]\d{2}:?\d{2}|[ECMP][SD]T|CES?T|JST|BST)\b)?"
 
 #: Hours east of UTC of the zone names that logs really carry. CST is taken as North American.
@@ -75,10 +82,6 @@ def _syslog(m: re.Match[str], ref: datetime) -> float:
     return _day(int(m[3]), month, int(m[2])) + clock if m[3] else _nearest(month, int(m[2]), clock, ref)
 
 
-def _glued(m: re.Match[str], _ref: datetime) -> float:
-    return _day(int(m[1]), int(m[2]), int(m[3])) + _clock(m[4], m[5], m[6], m[7]) - _offset(m[8])
-
-
 def _short_year(m: re.Match[str], _ref: datetime) -> float:
     return _day(2000 + int(m[1]), int(m[2]), int(m[3])) + _clock(m[4], m[5], m[6], m[7])
 
@@ -122,11 +125,11 @@ _Reader = Callable[[re.Match[str], datetime], float]
 _SHAPES: list[tuple[re.Pattern[str], _Reader]] = [
     (re.compile(p), reader)
     for p, reader in (
-        (r"(?<![\d.])(\d{4})[-/.](\d{2})[-/.](\d{2})[T _-](\d{2})[:.](\d{2})[:.](\d{2})(?:[.,:](\d{1,9}))?" + _ZONE, _full),
+        (rf"(?<![\d.])(\d{{4}})[-/.](\d{{2}})[-/.](\d{{2}})[T _-]{_DOTTED}{_ZONE}", _full),
         (rf"(\d{{1,2}})[/-]({_NAMED})[/-](\d{{4}})[: ]{_CLOCK}{_ZONE}", _access),
         (rf"({_NAMED}) +(\d{{1,2}}) {_CLOCK}(?: ([A-Z]{{3,4}}))? (\d{{4}})\b", _asctime),
         (rf"\b({_NAMED}) +(\d{{1,2}})(?:,? (\d{{4}}),?)? {_CLOCK}(?! (?:[A-Z]{{3,4}} )?\d{{4}}\b)", _syslog),
-        (r"(?<!\d)(\d{4})(\d{2})(\d{2})[-.T ]?(\d{2}):?(\d{2}):?(\d{2})(?:[.,:](\d{1,9}))?(Z|[+-]\d{4})?(?!\d)", _glued),
+        (rf"(?<!\d)(\d{{4}})(\d{{2}})(\d{{2}})[-.T ]?{_GLUED}(Z|[+-]\d{{4}})?(?!\d)", _full),
         (rf"(?<!\d)(\d{{2}})/(\d{{2}})/(\d{{2}}) {_CLOCK}", _short_year),
         (r"^(\d{2})(\d{2})(\d{2}) (\d{2})(\d{2})(\d{2})()(?= )", _short_year),
         (rf"(?<!\d)(\d{{1,2}})[-/.](\d{{1,2}})[-/.](\d{{4}})[ T,]+{_CLOCK}{_ZONE}", _day_first),
@@ -175,7 +178,9 @@ class Stamps:
                 continue
             if place:
                 self._shapes.insert(0, self._shapes.pop(place))
-            if reader in _WITHOUT_ZONE_FIELD or (reader is not _epoch and reader is not _tai and not _zone(found)):
+            if reader in _WITHOUT_ZONE_FIELD or (
+                reader is not _epoch and reader is not _tai and not _zone(found)
+            ):
                 self.zoneless = True
             return moment, found.start(), found.end()
         return None
@@ -217,4 +222,4 @@ def iso(moment: float | None) -> str:
     """Render epoch seconds as ISO 8601 in UTC with milliseconds; nothing for no time."""
     if moment is None or moment != moment:  # noqa: PLR0124 a NaN differs from itself
         return ""
-    return datetime.fromtimestamp(moment, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

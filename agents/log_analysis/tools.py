@@ -72,7 +72,9 @@ def search(
         until=read_time(until, "until"),
     )
     if cursor and not cursor.isdigit():
-        raise Correctable(f"{cursor!r} is no cursor", next_step="Pass the cursor of the page before, or nothing.")
+        raise Correctable(
+            f"{cursor!r} is no cursor", next_step="Pass the cursor of the page before, or nothing."
+        )
     return search_of(reading, query, limit=limit, skip=int(cursor or 0), newest=newest_first)
 
 
@@ -97,7 +99,10 @@ def context(ctx: ToolContext, source: str, line: int, before: int = 5, after: in
         raise Correctable(f"{source!r} has no line {line}", why=f"it has lines 1 to {body.lines}")
     first = max(1, line - min(max(before, 0), _CONTEXT_LINES))
     texts = body.read(first, line + min(max(after, 0), _CONTEXT_LINES))
-    rows = [{"line": first + n, "quote": cut(reading.redactor.text(t), _CONTEXT_WIDTH)} for n, t in enumerate(texts)]
+    rows = [
+        {"line": first + n, "quote": cut(reading.redactor.text(t), _CONTEXT_WIDTH)}
+        for n, t in enumerate(texts)
+    ]
     return fit({"source": reading.name(file), "asked": line, "lines": rows, "last_line": body.lines}, "lines")
 
 
@@ -151,7 +156,9 @@ def _windows(
         return _window(before), _window(after)
     moment = read_time(split_at, "split_at")
     if moment is None:
-        raise Correctable("nothing to compare", next_step="Pass split_at, or both before and after as FROM..TO.")
+        raise Correctable(
+            "nothing to compare", next_step="Pass split_at, or both before and after as FROM..TO."
+        )
     summary = summarise(reading.scan, file)
     if summary.start is None or summary.end is None:
         raise Correctable("the log has no times", next_step="Split it at a line: split_at='line 1302'.")
@@ -162,7 +169,9 @@ def _window(text: str) -> Window:
     start, _, end = text.partition("..")
     first, last = read_time(start, "the window's start"), read_time(end, "the window's end")
     if first is None or last is None or first >= last:
-        raise Correctable(f"{text!r} is no window", next_step="Write FROM..TO with two ISO times, the earlier first.")
+        raise Correctable(
+            f"{text!r} is no window", next_step="Write FROM..TO with two ISO times, the earlier first."
+        )
     return Window(first, last)
 
 

@@ -1,0 +1,229 @@
+"""Ranks candidate causes from what the tools answered; each finding cites lines of those answers only; pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from agents.log_analysis.kinds import ERROR, KINDS, SYMPTOM
+from kernel.contracts import Evidence, Finding
+
+#: Findings reported; the raw score that counts as certain; below the floor a problem is not worth a finding.
+FINDINGS = 5
+_CERTAIN = 1.45
+_FLOOR = 0.1
+#: A change is told with the trouble if it came so shortly before it (seconds), or within this share of the window.
+_SHORTLY = 900.0
+_SHORTLY_SHARE = 0.1
+
+_WEIGHTS = {k.key: k.weight for k in (*KINDS, ERROR)}
+_RATIO = re.compile(r"\b\d+\s?/\s?\d+\b")
+_NUMBER = re.compile(r"\d")
+_WILD = "<*>"
+_PHRASE = 8
+_TITLE = 200
+
+_Row = dict[str, Any]
+
+
+@dataclass
+class Cause:
+    """Problems of one kind in one service, the likeliest first."""
+
+    key: str
+    rows: list[_Row] = field(default_factory=list)
+
+    @property
+    def first(self) -> _Row:
+        """Return the row that appeared first."""
+        return min(self.rows, key=_when)
+
+    @property
+    def telling(self) -> _Row:
+        """Return the row whose message says most: one with a ratio, then with a number, then the first."""
+
+        def rank(row: _Row) -> tuple[bool, bool, int]:
+            text = row["message"]
+            level = row["level"] in ("error", "fatal")
+            return (
+                not (level and _RATIO.search(text)),
+                not (level and _NUMBER.search(text)),
+                self.rows.index(row),
+            )
+
+        return min(self.rows, key=rank)
+
+    @property
+    def count(self) -> int:
+        """Return how many lines tell of it."""
+        return sum(int(row["count"]) for row in self.rows)
+
+
+def rank(overview: dict[str, Any], comparison: dict[str, Any] | None = None) -> list[Finding]:
+    """Return the findings, the likeliest cause first; nothing where the log tells of no trouble."""
+    causes = _causes(overview.get("problems", []))
+    findings = []
+    for position, cause in enumerate(causes[:FINDINGS]):
+        score = max(0.0, min(1.0, cause.rows[0]["score"] / _CERTAIN))
+        if score < _FLOOR:
+            continue
+        top = not position
+        change = _change(overview, cause) if top else None
+        findings.append(
+            Finding(
+                title=_title(cause),
+                severity=_severity(cause),
+                score=round(score, 2),
+                key=cause.key,
+                detail=_detail(cause, overview, comparison if top else None, change, chain=top),
+                evidence=_evidence(cause, change),
+            )
+        )
+    return findings
+
+
+def phrase(row: _Row) -> str:
+    """Return the longest fixed piece of a problem's template: what a later search can look for."""
+    pieces = [p.strip(" :;,.-|()[]\"'") for p in str(row.get("template", "")).split(_WILD)]
+    best = max(pieces, key=len, default="")
+    return best if len(best) >= _PHRASE else str(row["message"])[:80]
+
+
+def chain(overview: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return service, time and `source:line` of each service's first error, in the order of their times."""
+    firsts: dict[str, _Row] = {}
+    for row in overview.get("problems", []):
+        if row.get("chronic") or row["level"] not in ("error", "fatal"):
+            continue
+        for service in row.get("services", [])[:1]:
+            if service not in firsts or _when(row) < _when(firsts[service]):
+                firsts[service] = row
+    ordered = sorted(firsts.items(), key=lambda item: _when(item[1]))
+    return [(s, r["first"]["time"], f"{r['first']['source']}:{r['first']['line']}") for s, r in ordered]
+
+
+def _causes(rows: Iterable[_Row]) -> list[Cause]:
+    causes: dict[tuple[str, str], Cause] = {}
+    for row in rows:
+        kind = row["kind"]
+        if kind == ERROR.key:
+            part = str(row["id"])
+        else:  # symptoms of one kind are one finding, whichever services show them
+            part = (row.get("services") or [""])[0] if _WEIGHTS.get(kind, 1.0) >= SYMPTOM else ""
+        causes.setdefault((kind, part), Cause(kind)).rows.append(row)
+    return sorted(causes.values(), key=lambda c: -c.rows[0]["score"])
+
+
+def _when(row: _Row) -> tuple[str, int]:
+    return (row["first"]["time"] or "~", row["first"]["line"])
+
+
+def _title(cause: Cause) -> str:
+    row = cause.telling
+    service = (row.get("services") or [""])[0]
+    message = row["message"]
+    label = row["label"]
+    head = f"{service}: " if service and service.lower() not in message.lower() else ""
+    text = (
+        f"{head}{message}"
+        if label.lower() in message.lower() or cause.key == ERROR.key
+        else f"{head}{label}: {message}"
+    )
+    return text if len(text) <= _TITLE else text[: _TITLE - 1] + "…"
+
+
+def _severity(cause: Cause) -> Any:
+    levels = {row["level"] for row in cause.rows}
+    if "fatal" in levels or (cause.rows[0]["score"] > 1 and "error" in levels):
+        return "critical"
+    return "error" if "error" in levels else "warning"
+
+
+def _detail(
+    cause: Cause,
+    overview: dict[str, Any],
+    comparison: dict[str, Any] | None,
+    change: _Row | None,
+    *,
+    chain: bool,
+) -> str:
+    first = cause.first["first"]
+    last = max(
+        (r.get("last") or r["first"] for r in cause.rows), key=lambda spot: (spot["time"], spot["line"])
+    )
+    lines = "1 line tells" if cause.count == 1 else f"{cause.count} lines tell"
+    parts = [f"{lines} of it, first at {first['time'] or 'no time'} ({first['source']}:{first['line']})"]
+    if cause.count > 1:
+        parts[0] += f", last at {last['time'] or 'no time'} (line {last['line']})"
+    if all(row.get("chronic") for row in cause.rows):
+        parts.append("It is there all the time, so it is hardly what changed")
+    blamed = sorted({row["blames"] for row in cause.rows if row.get("blames")})
+    if blamed:
+        parts.append(f"It follows from {', '.join(blamed)}")
+    if chain:
+        parts += _chain_text(overview)
+    if change:
+        parts.append(f"It follows a change at {change['time']} ({change['source']}:{change['line']})")
+    if comparison:
+        parts.append(_comparison_text(comparison))
+    parts.append(f'Pattern: "{phrase(cause.rows[0])}"')
+    return ". ".join(parts) + "."
+
+
+def _chain_text(overview: dict[str, Any]) -> list[str]:
+    services = chain(overview)
+    if len(services) < 2:  # noqa: PLR2004 one service is no chain
+        return []
+    steps = " → ".join(
+        f"{service} ({time.partition('T')[2] or where})" for service, time, where in services[:8]
+    )
+    return [f"Order in which the services failed: {steps}"]
+
+
+def _comparison_text(comparison: dict[str, Any]) -> str:
+    text = (
+        f"Kinds of lines against the time before: new {comparison['new_total']}, "
+        f"more often {comparison['more_total']}, "
+        f"less often {comparison['fewer_total']}, vanished {comparison['vanished_total']}"
+    )
+    gone = [row["template"][:80] for row in comparison.get("vanished", [])[:2]]
+    return text + (f" ({'; '.join(gone)})" if gone else "")
+
+
+def _change(overview: dict[str, Any], cause: Cause) -> _Row | None:
+    """Return the last change before the cause first showed, if it is near."""
+    began = _moment(cause.first["first"]["time"])
+    start, end = (_moment(overview["window"][side]) for side in ("from", "to"))
+    if began is None:
+        return None
+    near = _SHORTLY
+    if start is not None and end is not None:
+        near = max(near, (end - start) * _SHORTLY_SHARE)
+    best: tuple[float, _Row] | None = None
+    for row in overview.get("changes", []):
+        moment = _moment(row["time"])
+        if moment is None or not 0 <= began - moment <= near:
+            continue
+        if best is None or moment > best[0]:
+            best = (moment, row)
+    return best[1] if best else None
+
+
+def _moment(text: str) -> float | None:
+    return datetime.fromisoformat(text).timestamp() if text else None
+
+
+def _evidence(cause: Cause, change: _Row | None) -> list[Evidence]:
+    spots = [cause.first["first"], cause.telling["first"]]
+    spots += [row["root"] for row in cause.rows[:2] if row.get("root")]
+    spots += [row["first"] for row in cause.rows[:3]]
+    spots += [change] if change else []
+    seen: dict[tuple[str, int], Evidence] = {}
+    for spot in spots:
+        place = (spot["source"], spot["line"])
+        if place not in seen and spot["quote"].strip():
+            seen[place] = Evidence(source=spot["source"], line=spot["line"], quote=spot["quote"])
+    return list(seen.values())[:6]

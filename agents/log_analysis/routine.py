@@ -1,0 +1,163 @@
+"""The log agent without a model: overview, errors, before and after, ranked causes; a pure function of the journal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import re2
+
+from agents.log_analysis.answering import conclude, memory_outcome
+from agents.runtime.spec import CallRequest, DoneCall, Turn, TurnView
+from kernel.contracts import MemoryHit, NotDone, Outcome
+from kernel.states import CallState
+
+#: Lines of the search for errors, and of the search for what the request quotes.
+_ERRORS = 12
+_ASKED = 10
+_ASKED_LIMIT = 50
+#: Words of trouble, for logs that name no level.
+_WORDS = r"error|exception|fail|fatal|panic|refused|timed? ?out|denied|unavailable|exhausted|traceback|out of memory"
+
+_QUOTED = re.compile(r"[\"“”`]([^\"“”`\n]{2,80})[\"“”`]")
+_CONTAINS = re.compile(r"(?i)\b(?:contain(?:s|ing)?|match(?:es|ing)?|with the word)\s+([\w.:/-]{2,60})")
+_LAST = re.compile(r"(?i)\b(?:last|latest|newest|most recent)\b\s*(\d{1,3})?|最(?:近|后|新)的?\s*(\d{1,3})?")
+
+
+def routine(view: TurnView) -> Turn:
+    """Return the next turn: what to ask next, or the outcome."""
+    if not view.work.sources:
+        return _end(_no_source())
+    hits = view.calls("overview")
+    if not hits:
+        return _directed(view) or _ask(view, [CallRequest(tool="overview")], "a first look at the logs")
+    first = hits[-1]
+    if first.state != CallState.done:
+        return _end(_failed(view, first))
+    overview = first.value or {}
+    if not _wide_searches(view):
+        return _ask(view, _searches(view, overview), "the errors themselves")
+    if overview.get("problems") and not view.calls("compare"):
+        return _ask(view, _comparisons(overview), "before and after the trouble began")
+    return _end(conclude(view, overview))
+
+
+def _ask(view: TurnView, calls: list[CallRequest], why: str) -> Turn:
+    """Return a turn with calls, or the outcome where no tool may be used any more."""
+    allowed = [call for call in calls if call.tool in view.tools]
+    if allowed and view.turns_left > 1:
+        return Turn(text=f"Looking at {why}.", calls=allowed)
+    done = [c for c in view.calls("overview") if c.state == CallState.done]
+    outcome = conclude(view, done[-1].value or {} if done else {})
+    return _end(outcome.model_copy(update={"partial": True}))
+
+
+def _end(outcome: Outcome) -> Turn:
+    return Turn(text=outcome.answer, outcome=outcome)
+
+
+def _searches(view: TurnView, overview: dict[str, Any]) -> list[CallRequest]:
+    calls = [CallRequest(tool="search", arguments={"level": "error", "limit": _ERRORS})]
+    if not overview.get("problems"):
+        calls.append(CallRequest(tool="search", arguments={"pattern": _WORDS, "limit": _ERRORS}))
+    term = asked_term(view.work.request)
+    if term:
+        found = _LAST.search(view.work.request)
+        number = next((int(g) for g in found.groups() if g), _ASKED) if found else _ASKED
+        arguments = {
+            "pattern": re2.escape(term),
+            "limit": max(1, min(number, _ASKED_LIMIT)),
+            "newest_first": bool(found),
+        }
+        calls.append(CallRequest(tool="search", arguments=arguments))
+    return calls
+
+
+def asked_term(request: str) -> str:
+    """Return the text that a request asks to find in lines, or nothing."""
+    found = _QUOTED.search(request) or _CONTAINS.search(request)
+    return found[1].strip() if found else ""
+
+
+def _comparisons(overview: dict[str, Any]) -> list[CallRequest]:
+    top = overview["problems"][0]["first"]
+    split = overview.get("onset") or top["time"]
+    arguments = {"split_at": split} if split else {"split_at": f"line {top['line']}", "source": top["source"]}
+    around = {"source": top["source"], "line": top["line"], "before": 4, "after": 8}
+    return [CallRequest(tool="compare", arguments=arguments), CallRequest(tool="context", arguments=around)]
+
+
+# --- what a memory knows already ---------------------------------------------------------------------------
+
+
+def _hints(view: TurnView) -> list[tuple[MemoryHit, str]]:
+    hints = []
+    for memory in view.work.memories:
+        pattern = memory.slots.get("pattern")
+        if memory.tier == "high" and isinstance(pattern, str) and 3 <= len(pattern) <= 400:  # noqa: PLR2004
+            hints.append((memory, pattern))
+    return hints[:2]
+
+
+def directed_pattern(pattern: str) -> str:
+    """Return a search pattern that finds a memory's pattern both as an expression and word by word."""
+    literal = re2.escape(pattern)
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(pattern, options=options)
+    except re2.error:
+        return str(literal)
+    return str(literal) if literal == pattern else f"(?:{literal})|(?:{pattern})"
+
+
+def _directed(view: TurnView) -> Turn | None:
+    """Look first for what a memory says the cause was; end at once if the log says so too."""
+    hints = _hints(view)
+    if not hints or "search" not in view.tools:
+        return None
+    made = view.calls("search")
+    if not made:
+        calls = [
+            CallRequest(
+                tool="search", arguments={"pattern": directed_pattern(p), "level": "warning", "limit": 8}
+            )
+            for _, p in hints
+        ]
+        return Turn(
+            text="Looking for what an earlier incident was caused by.", calls=calls, note="directed by memory"
+        )
+    for (memory, pattern), call in zip(hints, made, strict=False):
+        if call.state == CallState.done and (call.value or {}).get("total"):
+            return _end(memory_outcome(memory, pattern, call.value))
+    return None
+
+
+def _wide_searches(view: TurnView) -> list[DoneCall]:
+    return [c for t in view.turns if t.note != "directed by memory" for c in t.calls if c.tool == "search"]
+
+
+# --- when there is nothing to look at ----------------------------------------------------------------------
+
+
+def _no_source() -> Outcome:
+    return Outcome(
+        answer="No log was given, so nothing was analysed. Name one with --log PATH, or pass `sources`.",
+        not_found=["no log was given: the request names no source"],
+        not_done=[
+            NotDone(what="log analysis", why="no log was given; submit again with --log PATH or sources=[…]")
+        ],
+    )
+
+
+def _failed(view: TurnView, call: DoneCall) -> Outcome:
+    error = call.error or {}
+    why = error.get("message") or f"the call ended as {call.state.value}"
+    advice = error.get("suggestion", "")
+    names = ", ".join(s.name for s in view.work.sources[:5])
+    return Outcome(
+        answer=f"The logs could not be read: {why}. {advice}".strip(),
+        not_found=[f"nothing was looked at: {why}"],
+        not_done=[NotDone(what=f"read {names}", why=f"{why}. {advice}".strip())],
+        partial=True,
+    )
