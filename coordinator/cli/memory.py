@@ -24,13 +24,19 @@ def recall(
     text: Annotated[str, typer.Argument(help="What to look for.")],
     *,
     namespace: Namespace = "default",
-    limit: Annotated[int, typer.Option(min=1, max=100)] = 5,
+    limit: Annotated[int, typer.Option(min=1, max=50)] = 5,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what the desk would recall for a request, and why."""
+    from coordinator.cli.connection import user_name
+
     _show(
-        _ask(data_dir, "memory.recall", {"query": text, "namespace": namespace, "limit": limit}),
+        _ask(
+            data_dir,
+            "memory.recall",
+            {"text": text, "namespace": namespace, "user": user_name(), "limit": limit},
+        ),
         as_json=as_json,
     )
 
@@ -59,10 +65,16 @@ def forget(
 ) -> None:
     """Forget a memory: its row, its vector and what was learnt from it."""
     from coordinator.cli.connection import user_name
+    from kernel.errors import Correctable
 
     answer = _ask(data_dir, "memory.forget", {"id": memory, "namespace": namespace, "by": user_name()})
+    if answer.get("forgotten") is None:
+        raise Correctable(
+            f"there is no memory {memory!r} in {namespace!r}",
+            next_step="Run `nightdesk memory list` to see them.",
+        )
     if as_json:
-        screen.print_json({"id": memory, "answer": answer})
+        screen.print_json(answer)
     else:
         screen.remark(f"forgot {memory}")
 
@@ -96,15 +108,11 @@ def _ask(data_dir: Any, task: str, question: dict[str, Any]) -> Any:
 
 
 def _show(answer: Any, *, as_json: bool) -> None:
-    hits = answer.get("memories", []) if isinstance(answer, dict) else answer
+    page = answer if isinstance(answer, dict) else {"memories": answer}
     if as_json:
-        screen.print_json(
-            {
-                "memories": hits,
-                **({"note": answer["note"]} if isinstance(answer, dict) and answer.get("note") else {}),
-            }
-        )
+        screen.print_json(page)
         return
+    hits = page["memories"]
     from rich.table import Table
     from rich.text import Text
 
@@ -119,3 +127,5 @@ def _show(answer: Any, *, as_json: bool) -> None:
             Text(str(hit.get("text", ""))),
         )
     screen.out().print(table if hits else "no memories")
+    if page.get("next"):
+        screen.remark(f"{page['total']} in all; --limit shows more")

@@ -14,36 +14,46 @@ from kernel.clock import monotonic
 _OURS = ("coordinator.app", "agents.app", "memory_service.app")
 
 
-def find(layout: Layout) -> list[int]:
-    """Return the ids of the desk's processes, found by data folder and command; needs /proc, else none."""
-    found = []
+def find(layout: Layout) -> tuple[list[int], list[int]]:
+    """Return the ids of the desk's workers and of its Redis, by data folder and command; needs /proc, else none."""
+    workers, servers = [], []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if _is_ours(entry, layout):
-                found.append(int(entry.name))
-    return sorted(found)
+            argv = (entry / "cmdline").read_bytes().split(b"\0")
+            if _is_our_worker(entry, argv, layout):
+                workers.append(int(entry.name))
+            elif _is_our_redis(entry, argv, layout):
+                servers.append(int(entry.name))
+    return workers, servers
 
 
 def end(layout: Layout, *, seconds: float) -> int:
-    """End the desk's processes that no supervisor looks after; return how many there were."""
-    found = find(layout)
-    for pid in found:
+    """End the desk's processes that no supervisor looks after, Redis last; return how many there were."""
+    workers, servers = find(layout)
+    for group in (workers, servers):
+        _end(group, seconds)
+    return len(workers) + len(servers)
+
+
+def _end(pids: list[int], seconds: float) -> None:
+    for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
     give_up = monotonic() + seconds
-    for pid in found:
+    for pid in pids:
         if not _wait(pid, give_up - monotonic()):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
             _wait(pid, seconds)
-    return len(found)
 
 
-def _is_ours(entry: Path, layout: Layout) -> bool:
-    argv = (entry / "cmdline").read_bytes().split(b"\0")
-    if argv[0].split(b" ")[0].endswith(b"redis-server"):
-        # Redis rewrites its command line; its working directory is the folder of its data
-        return (entry / "cwd").readlink() == layout.redis
+def _is_our_redis(entry: Path, argv: list[bytes], layout: Layout) -> bool:
+    # Redis rewrites its command line; its working directory is the folder of its file
+    named = argv[0].split(b" ")[0].endswith(b"redis-server")
+    return named and (entry / "cwd").readlink() == Path(os.path.realpath(layout.redis))
+
+
+def _is_our_worker(entry: Path, argv: list[bytes], layout: Layout) -> bool:
     if not any(name.encode() in argv for name in _OURS):
         return False
     told = (entry / "environ").read_bytes().split(b"\0")

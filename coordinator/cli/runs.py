@@ -65,7 +65,10 @@ def runs(
         return
     from rich.table import Table
 
-    table = Table("run", "state", "when", "took", "request")
+    table = Table()
+    for title in ("run", "state", "when", "took"):
+        table.add_column(title, no_wrap=True)
+    table.add_column("request")
     for row in found:
         text = row["text"] + (f"  ({row['reason']})" if row["reason"] else "")
         table.add_row(

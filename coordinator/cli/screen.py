@@ -28,11 +28,16 @@ EXIT_CODES = {
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+#: Columns of a table in a pipe or a file, where nothing says how wide it may be.
+_PIPE_WIDTH = 200
+
+
 def out() -> Console:
     """Return a console for standard output; colours only on a terminal."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    terminal = sys.stdout.isatty()
+    return Console(highlight=False, soft_wrap=not terminal, width=None if terminal else _PIPE_WIDTH)
 
 
 def err() -> Console:

@@ -123,12 +123,13 @@ def show(found: dict[str, Any], console: Console) -> None:
     console.print(f"desk {found['data_dir']}: {state}, queue {found['broker_url']}", markup=False)
     if found["flower_url"]:
         console.print(f"flower {found['flower_url']}", markup=False)
-    table = Table("process", "pid", "state", "up", "queue", "waiting", "cards")
+    table = Table()
+    for title in ("process", "pid", "state", "up", "queue", "waiting", "card"):
+        table.add_column(title, no_wrap=True)
     present = {str(row["pid"]) for row in found["processes"]}
-    per_pid = {card["worker"].rpartition(":")[2]: card["agent"] for card in found["cards"]}
+    carded = {card["worker"].rpartition(":")[2] for card in found["cards"]}
     for row in found["processes"]:
         waiting = str(found["queues"].get(row["queue"], "")) if row["queue"] else ""
-        card = per_pid.get(str(row["pid"]), "")
         table.add_row(
             row["name"],
             str(row["pid"]),
@@ -136,7 +137,7 @@ def show(found: dict[str, Any], console: Console) -> None:
             f"{row['uptime_seconds']:.0f} s",
             row["queue"],
             waiting,
-            card,
+            "yes" if str(row["pid"]) in carded else "",
         )
     if found["processes"]:
         console.print(table)
