@@ -33,7 +33,7 @@ def main() -> None:
     if os.getppid() != parent:
         sys.exit(_CANNOT_START)  # the worker died before the death signal was set
     try:
-        os.execve(argv[0], argv, dict(os.environ))  # noqa: S606, TID251 no shell; the environment is the one we were given
+        os.execv(argv[0], argv)  # noqa: S606 no shell; the environment is the one this got
     except OSError as error:
         sys.stderr.write(f"cannot start {argv[0]}: {error.strerror}\n")
         sys.exit(_CANNOT_START)
