@@ -99,7 +99,7 @@ class Checkout:
                 pool.query()
         except PoolExhaustedError as error:
             self.health.failed(time.monotonic())
-            self.log.exception("order %06d failed: %s", number, error)  # noqa: TRY401 the first line names the cause
+            self.log.exception("%s: order %06d failed", error, number)  # noqa: TRY401 the first line names the cause
             self.check()
             status, line = 503, f"order {number:06d} failed"
         else:

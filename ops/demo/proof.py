@@ -47,7 +47,6 @@ def unproven(report: Mapping[str, Any], path: str, lines: Sequence[str]) -> list
 class Cause:
     """What the report found, in its own evidence: the first failure and the deploy before it."""
 
-    title: str
     first_line: int
     first_at: str
     deploy_line: int
@@ -56,7 +55,9 @@ class Cause:
     def __str__(self) -> str:
         lines = ", ".join(str(number) for number in self.lines)
         after = f", after the deploy in line {self.deploy_line}" if self.deploy_line else ""
-        return f"{self.title}: first at {self.first_at} (line {self.first_line}){after}; lines {lines}"
+        return (
+            f"{_CAUSE} connections, first at {self.first_at} (line {self.first_line}){after}; lines {lines}"
+        )
 
 
 def find_cause(report: Mapping[str, Any]) -> Cause | None:
@@ -70,7 +71,6 @@ def find_cause(report: Mapping[str, Any]) -> Cause | None:
     earliest = min(proof, key=lambda piece: int(piece["line"]))
     deploys = [piece["line"] for piece in evidence_of(report) if _DEPLOY in piece["quote"]]
     return Cause(
-        title=first["title"],
         first_line=earliest["line"],
         first_at=earliest["quote"].split(" ", 1)[0],
         deploy_line=max((line for line in deploys if line < earliest["line"]), default=0),

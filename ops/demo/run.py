@@ -7,7 +7,6 @@ import fcntl
 import json
 import shlex
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -96,8 +95,7 @@ def play(stage: Stage, say: Say, decide: Decide) -> list[dict[str, Any]]:
     if problems := proof.recall_problems(first.report, second.report, set(first.learned)):
         raise DemoFailedError("; ".join(problems))
     say(f"the second run cited {', '.join(sorted(first.learned & proof.cited(second.report)))}")
-    say(f"both reports are in {stage.folder / 'result.json'}; the second one:")
-    subprocess.run(stage.desk.argv("show", second.run_id), check=False, stdin=subprocess.DEVNULL)
+    say(f"both reports are in {stage.folder / 'result.json'}")
     say(flower(stage))
     return reports
 

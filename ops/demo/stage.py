@@ -54,7 +54,6 @@ class Stage:
         secret = secrets.token_hex(16)
         url = self._start_sink(secret)
         self.desk = Desk(self.folder / "desk", self._settings(url, secret))
-        self.start_service(1)
         self.ready = self.desk.up()
 
     def start_service(self, number: int) -> Running:

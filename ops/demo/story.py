@@ -51,18 +51,18 @@ class Story:
         self._stage = stage
         self._say = say
         self._decide = decide
+        self._shown = False
 
     def tell(self, number: int) -> Incident:
         """Break the service and see the run through; raise DemoFailedError where anything is not as it should be."""
         stage = self._stage
-        running = stage.place.running() if number == 1 else stage.start_service(number)
-        if running is None:
-            raise DemoFailedError("the service is gone")
-        with Load(running.port) as load:
+        with Load(stage.start_service(number).port) as load:
             self._break(load)
             result = stage.desk.submit(QUESTION, [str(stage.log(number))])
             self._say(f'submitted "{QUESTION}" with plain celery: run {result.id}')
             report = self._see_through(result)
+            if not self._shown:
+                subprocess.run(stage.desk.argv("show", result.id), check=False, stdin=subprocess.DEVNULL)
             self._check(number, result.id, report)
         return Incident(result.id, report, self._learned(result.id))
 
@@ -103,8 +103,9 @@ class Story:
             yield
         finally:
             try:
-                watch.wait(WATCH_SECONDS)
+                self._shown = watch.wait(WATCH_SECONDS) == 0
             except subprocess.TimeoutExpired:
+                self._shown = False
                 watch.send_signal(signal.SIGINT)  # as Ctrl-C would: it puts the terminal in order
                 watch.wait()
 

@@ -76,7 +76,10 @@ class TestCheckout:
         with service.pool.connection(), service.pool.connection():
             assert service.order() == (503, "order 000001 failed")
         text = "\n".join(self.lines(tmp_path))
-        assert "ERROR [checkout] order 000001 failed: pool exhausted: 2/2 connections in use" in text
+        assert (
+            "ERROR [checkout] pool exhausted: 2/2 connections in use, timed out after 0.01 s: order 000001"
+            in text
+        )
         assert "Traceback (most recent call last):" in text
         assert 'checkout.py", line ' in text
         assert "PoolExhaustedError: pool exhausted: 2/2 connections in use, timed out after 0.01 s" in text
