@@ -14,6 +14,8 @@ app = typer.Typer(help="What the desk remembers.", no_args_is_help=True)
 
 #: A person waits: longer than a run would, short enough to say that nobody answers.
 _ANSWER_SECONDS = 10.0
+#: Whom a request is from unless it says otherwise (kernel.contracts.Request).
+_USER = "local"
 
 Namespace = Annotated[str, typer.Option(help="Whose memories.")]
 
@@ -29,13 +31,11 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Show what the desk would recall for a request, and why."""
-    from coordinator.cli.connection import user_name
-
     _show(
         _ask(
             data_dir,
             "memory.recall",
-            {"text": text, "namespace": namespace, "user": user_name(), "limit": limit},
+            {"text": text, "namespace": namespace, "user": _USER, "limit": limit},
         ),
         as_json=as_json,
     )

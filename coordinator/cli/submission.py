@@ -91,7 +91,7 @@ def submit(  # noqa: PLR0913 each option is an argument
 def send(settings: Settings, request: dict[str, Any], logs: list[str]) -> str:
     """Attach what must be attached, queue the request and return the id of its run."""
     from coordinator.cli.attaching import attach, name_sources
-    from coordinator.cli.connection import client, require_redis, roots_of, user_name
+    from coordinator.cli.connection import client, require_redis, roots_of
     from kernel.artifacts import ArtifactStore
     from kernel.broker import submit as queue_request
     from kernel.redaction import Redactor
@@ -99,7 +99,7 @@ def send(settings: Settings, request: dict[str, Any], logs: list[str]) -> str:
     named = name_sources(logs, roots_of(settings), max_bytes=settings.artifact_max_bytes)
     require_redis(settings)
     store = ArtifactStore(settings.artifacts, max_bytes=settings.artifact_max_bytes)
-    request = {**request, "sources": attach(named, store), "user": user_name()}
+    request = {**request, "sources": attach(named, store)}
     size = len(json.dumps(request, ensure_ascii=False).encode())
     if size > settings.request_max_bytes:
         raise _too_large("the request", size, settings.request_max_bytes)
