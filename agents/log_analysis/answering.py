@@ -75,7 +75,7 @@ def _verdict(findings: list[Finding], overview: dict[str, Any]) -> str:
     if not findings:
         return f"No cause was found. {_looked_at(overview)}"
     top = findings[0]
-    sure = "Most likely cause" if top.score >= 0.6 else "Possible cause"  # noqa: PLR2004 the middle, with a margin
+    sure = "Most likely cause" if top.score >= 0.6 else "Possible cause"  # noqa: PLR2004 - the middle, with a margin
     lines = "\n".join(f"- {e.source}:{e.line}  {_code(e.quote)}" for e in top.evidence[:4])
     return f"{sure} (score {top.score:.2f}): {top.title}\n\n{top.detail}\n\n{lines}"
 

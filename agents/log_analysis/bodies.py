@@ -190,7 +190,7 @@ def _transcode(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 def _spool(chunks: Iterable[bytes], scratch: Path) -> Body:
     scratch.mkdir(parents=True, exist_ok=True)
-    file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 lives as long as the scan that reads it
+    file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - lives as long as the scan that reads it
     size = 0
     for chunk in chunks:
         size += file.write(chunk)

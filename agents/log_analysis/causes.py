@@ -22,7 +22,8 @@ _SHORTLY_SHARE = 0.1
 _WEIGHTS = {k.key: k.weight for k in (*KINDS, ERROR)}
 _RATIO = re.compile(r"\b\d+\s?/\s?\d+\b")
 _NUMBER = re.compile(r"\d")
-_WILD = "<*>"
+#: A phrase must stand in one line as written: no value, no joint of message and exception, no quote that JSON escapes.
+_BREAKS = re.compile(r"<\*>| \| |[\"\\…]")
 _PHRASE = 8
 _TITLE = 200
 
@@ -87,7 +88,7 @@ def rank(overview: dict[str, Any], comparison: dict[str, Any] | None = None) -> 
 
 def phrase(row: _Row) -> str:
     """Return the longest fixed piece of a problem's template: what a later search can look for."""
-    pieces = [p.strip(" :;,.-|()[]\"'") for p in str(row.get("template", "")).split(_WILD)]
+    pieces = [p.strip(" :;,.-|()[]'") for p in _BREAKS.split(str(row.get("template", "")))]
     best = max(pieces, key=len, default="")
     return best if len(best) >= _PHRASE else str(row["message"])[:80]
 
@@ -127,11 +128,8 @@ def _title(cause: Cause) -> str:
     message = row["message"]
     label = row["label"]
     head = f"{service}: " if service and service.lower() not in message.lower() else ""
-    text = (
-        f"{head}{message}"
-        if label.lower() in message.lower() or cause.key == ERROR.key
-        else f"{head}{label}: {message}"
-    )
+    said = cause.key == ERROR.key or " ".join(label.lower().split()[:2]) in message.lower()
+    text = f"{head}{message}" if said else f"{head}{label}: {message}"
     return text if len(text) <= _TITLE else text[: _TITLE - 1] + "…"
 
 
@@ -175,7 +173,7 @@ def _detail(
 
 def _chain_text(overview: dict[str, Any]) -> list[str]:
     services = chain(overview)
-    if len(services) < 2:  # noqa: PLR2004 one service is no chain
+    if len(services) < 2:  # noqa: PLR2004 - one service is no chain
         return []
     steps = " → ".join(
         f"{service} ({time.partition('T')[2] or where})" for service, time, where in services[:8]

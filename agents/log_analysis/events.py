@@ -32,6 +32,8 @@ _ROOT = re.compile(
 )
 #: First characters of lines inside traces: asked first, because most lines are not.
 _TRACE_STARTS = " \t#.[gcCSD-TWe"
+#: The last line of a Python trace names the exception, whatever its class is called.
+_PYTHON_END = re.compile(r"^[A-Za-z_][\w.]*(?:: .*)?$")
 _INDENTED = re.compile(r"^(?:\s{2,}|\t)\S")
 
 #: An event takes no more lines than this; a runaway trace begins a new one.
@@ -53,6 +55,7 @@ class Event:
     root_line: int = 0
     open: bool = True
     parts: str = ""
+    unfinished: bool = False  # a Python trace without its last line yet
 
     @property
     def message(self) -> str:
@@ -106,6 +109,10 @@ class Assembler:
         if inside or (first in " \t" and _INDENTED.match(text) and not self._has_time(text)):
             self._add(event, number, text)
             return True
+        if event.unfinished and (found := _PYTHON_END.match(text)):
+            event.root, event.root_line, event.unfinished = found[0][:400], number, False
+            self._add(event, number, text)
+            return True
         if _HEAD.match(text) and (in_trace or event.level >= Level.warning):
             self._add(event, number, text)
             return True
@@ -140,6 +147,8 @@ class Assembler:
 
     def _add(self, event: Event, number: int, text: str) -> None:
         event.last, event.lines = number, event.lines + 1
+        if text.startswith("Traceback"):
+            event.unfinished = True
         if found := _ROOT.match(text):
             event.root, event.root_line = found[1][:400], number
 

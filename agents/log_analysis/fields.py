@@ -7,112 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agents.log_analysis.field_names import ERRORS, HOSTS, LEVELS, MESSAGES, SERVICES, STATUS, TIMES
 from agents.log_analysis.levels import Level, from_status, from_value
 from agents.log_analysis.times import Stamps
 
-_TIMES = [
-    "timestamp",
-    "@timestamp",
-    "time",
-    "ts",
-    "t",
-    "datetime",
-    "date_time",
-    "__realtime_timestamp",
-    "timeunixnano",
-    "timegenerated",
-    "eventtime",
-    "event_time",
-    "asctime",
-    "when",
-    "created_at",
-    "start_time",
-    "edgestarttimestamp",
-    "date",
-]
-_LEVELS = [
-    "level",
-    "severity",
-    "severitytext",
-    "lvl",
-    "log.level",
-    "levelname",
-    "loglevel",
-    "log_level",
-    "level_name",
-    "severity_text",
-    "s",
-    "priority",
-    "severitynumber",
-]
-_MESSAGES = [
-    "message",
-    "msg",
-    "log",
-    "event",
-    "@message",
-    "short_message",
-    "text",
-    "body",
-    "body.stringvalue",
-    "description",
-    "cs-uri-stem",
-    "clientrequesturi",
-    "uri",
-    "url",
-    "path",
-]
-_SERVICES = [
-    "service",
-    "service.name",
-    "service_name",
-    "servicename",
-    "podname",
-    "pod",
-    "pod_name",
-    "kubernetes.pod_name",
-    "kubernetes.container_name",
-    "container_name",
-    "app",
-    "application",
-    "app_name",
-    "appname",
-    "syslog_identifier",
-    "_systemd_unit",
-    "program",
-    "process",
-    "component",
-    "logger",
-    "logger_name",
-    "container",
-    "source",
-]
-_HOSTS = ["host", "hostname", "host.name", "node", "nodename", "node_name", "_hostname", "kubernetes.host"]
-_STATUS = [
-    "status",
-    "status_code",
-    "statuscode",
-    "sc-status",
-    "http.response.status_code",
-    "http_status",
-    "edgeresponsestatus",
-    "response_code",
-]
-_ERRORS = [
-    "error",
-    "error.message",
-    "err",
-    "err.message",
-    "exception",
-    "exception.message",
-    "exc_info",
-    "stack",
-    "stack_trace",
-    "stacktrace",
-    "error.stack_trace",
-    "err.stack",
-    "exception.stacktrace",
-]
 _SYSLOG = {"priority"}
 
 #: `name-5dc8d4f9fd-46997` and `name-0`: a pod's name without what Kubernetes added.
@@ -167,7 +65,7 @@ class FieldReader:
         shape = tuple(fields)
         plan = self._plans.get(shape)
         if plan is None:
-            if len(self._plans) > 2000:  # noqa: PLR2004 a log with ever new fields must not fill the memory
+            if len(self._plans) > 2000:  # noqa: PLR2004 - a log with ever new fields must not fill the memory
                 self._plans.clear()
             plan = self._plans[shape] = _plan(fields)
         status = _status(_get(fields, plan.status))
@@ -234,19 +132,19 @@ def _plan(fields: Mapping[str, Any]) -> Plan:
                 return path
         return None
 
-    level = first(_LEVELS, text=True)
-    time, clock = first(_TIMES), None
+    level = first(LEVELS, text=True)
+    time, clock = first(TIMES), None
     if "date" in names and "time" in names:  # W3C and its like: two fields make one moment
         time, clock = names["date"], names["time"]
     return Plan(
         time=time,
         clock=clock,
         level=level,
-        message=first(_MESSAGES, text=True),
-        service=first(_SERVICES, text=True),
-        host=first(_HOSTS, text=True),
-        status=first(_STATUS, text=True),
-        errors=tuple(names[n] for n in _ERRORS if n in names and names[n] != level),
+        message=first(MESSAGES, text=True),
+        service=first(SERVICES, text=True),
+        host=first(HOSTS, text=True),
+        status=first(STATUS, text=True),
+        errors=tuple(names[n] for n in ERRORS if n in names and names[n] != level),
         numeric_syslog=level is not None and (level[-1].lower() in _SYSLOG or "short_message" in names),
     )
 
@@ -270,7 +168,7 @@ def _message(fields: Mapping[str, Any], plan: Plan, status: int) -> tuple[str, b
     """Return the message field, or the short fields side by side where there is none, and which it is."""
     value = _get(fields, plan.message)
     if isinstance(value, str) and value and plan.message and plan.message[-1].lower() not in _ADDRESSES:
-        if status >= 500 and len(value) < _SHORT:  # noqa: PLR2004 the class of server errors
+        if status >= 500 and len(value) < _SHORT:  # noqa: PLR2004 - the class of server errors
             return f"{value} (status {status})", False
         return value, False
     skipped = {p[-1] for p in (plan.time, plan.clock, plan.level, plan.service, plan.host) if p}

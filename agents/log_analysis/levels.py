@@ -106,7 +106,7 @@ def from_text(text: str) -> tuple[Level, int]:
         return _WORDS[found[1].lower()], 0 if plain else found.end()
     if found := _LETTER.match(head):
         return _LETTERS[found[found.lastindex or 1]], found.end()
-    if (found := _PRIORITY.match(head)) and int(found[1]) < 192:  # noqa: PLR2004 24 facilities of 8 severities
+    if (found := _PRIORITY.match(head)) and int(found[1]) < 192:  # noqa: PLR2004 - 24 facilities of 8 severities
         return _from_severity(int(found[1]) & 7), found.end()
     return Level.unknown, 0
 
@@ -122,18 +122,18 @@ def from_value(value: Any, *, syslog: bool = False) -> Level:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Level.unknown
     number = int(value)
-    if syslog and 0 <= number <= 7:  # noqa: PLR2004 severities of syslog and GELF
+    if syslog and 0 <= number <= 7:  # noqa: PLR2004 - severities of syslog and GELF
         return _from_severity(number)
-    if number >= 10 and number % 10 == 0:  # noqa: PLR2004 bunyan and pino
+    if number >= 10 and number % 10 == 0:  # noqa: PLR2004 - bunyan and pino
         return Level(min(6, max(1, number // 10)))
     if 0 <= number < len(_SMALL):
         return _SMALL[number]
-    return Level(min(6, 1 + (number - 1) // 4)) if 0 < number <= 24 else Level.unknown  # noqa: PLR2004 OTLP
+    return Level(min(6, 1 + (number - 1) // 4)) if 0 < number <= 24 else Level.unknown  # noqa: PLR2004 - OTLP
 
 
 def from_status(status: int) -> Level:
     """Return what an HTTP status hints at: from 500 on the server failed."""
-    return Level.error if 500 <= status <= 599 else Level.unknown  # noqa: PLR2004 the class of server errors
+    return Level.error if 500 <= status <= 599 else Level.unknown  # noqa: PLR2004 - the class of server errors
 
 
 def hint(text: str) -> Level:
@@ -146,6 +146,6 @@ def hint(text: str) -> Level:
 
 
 def _from_severity(number: int) -> Level:
-    if number <= 2:  # noqa: PLR2004 emerg, alert, crit
+    if number <= 2:  # noqa: PLR2004 - emerg, alert, crit
         return Level.fatal
     return (Level.error, Level.warning, Level.info, Level.info, Level.debug)[min(number, 7) - 3]

@@ -29,6 +29,9 @@ _NOT_NAMES = frozenset(
     ["from", "by", "is", "was", "has", "with", "in", "on", "at", "to", "for", "and", "or", "not", "unknown"]
 )
 
+#: `RequestID: abcdef`: an id is a value though it may be made of letters alone.
+_ID = re.compile(r"(?i)[\w.-]*id[:=]")
+
 _CALENDAR = frozenset(
     [
         "Mon",
@@ -112,8 +115,9 @@ def _joined(words: list[str], masked: list[str]) -> tuple[str, ...]:
             words[position - 1] == _NAMED
             or (position < last and words[position - 1] == "for" and words[position + 1] == "from")
         )
+        named = named or (position and _ID.fullmatch(words[position - 1]) is not None)
         if named and token not in _NOT_NAMES and token.isidentifier():
-            token = WILD  # noqa: PLW2901 the rule for names
+            token = WILD  # noqa: PLW2901 - the rule for names
         if before == WILD == token and position > 1:
             continue  # a list of values of any length is one value
         out.append(token)

@@ -22,6 +22,7 @@ _SYSLOG_HEAD = re.compile(r"^\s*([\w.-]+) ([\w./()@:-]{1,60}?)(?:\[(\d+)\])?: ")
 _SYSLOG_5424 = re.compile(r"^\s*([\w.-]+) ([\w./-]+) (\S+) (\S+) (?:-|\[.*?\]) ?")
 _STATUS = re.compile(r"\" (\d{3}) (?:\d+|-)|\bstatus[:=] ?\"?(\d{3})\b|HTTP/\d\.\d\"?\)? (\d{3})\b")
 _SPRING = re.compile(r"^\s*(?:\d+ )?(?:--- )?(?:\[[^\]]*\] ?)*([\w.$#/-]{3,80})\s*:\s+")
+_DASHED = re.compile(r"^(?:\[[^\]]{0,40}\]\s+)?([a-z][\w.$-]{2,60}) - (?=\S)")
 _EDGE = " \t-|:,]>)"
 _JSON_KEY = re.compile(r"\"(@?\w[\w.]*)\"\s*:\s*(?:\"((?:[^\"\\]|\\.){0,2000})\"|(-?\d+(?:\.\d+)?))")
 
@@ -73,7 +74,7 @@ class Parser:
             self._header(text)
         if "=" in text and _LOGFMT_START.match(text):
             pairs = {k: _unquoted(v) for k, v in _LOGFMT.findall(text)}
-            if len(pairs) >= 3:  # noqa: PLR2004 fewer pairs also stand in prose
+            if len(pairs) >= 3:  # noqa: PLR2004 - fewer pairs also stand in prose
                 return self._mapping(pairs, "logfmt", nesting)
         return self._plain(text, nesting)
 
@@ -179,7 +180,10 @@ def _head(rest: str, stop: int) -> tuple[str, str, str]:
         found = _SPRING.match(rest.lstrip(_EDGE))
         if found and "." in found[1]:
             return found[1], "", rest.lstrip(_EDGE)[found.end() :]
-    return "", "", rest.strip().lstrip(_EDGE) or rest.strip()
+    message = rest.strip().lstrip(_EDGE) or rest.strip()
+    if stop and (found := _DASHED.match(message)):
+        return found[1], "", message[found.end() :]
+    return "", "", message
 
 
 def _of(read: Read) -> Record:

@@ -104,11 +104,11 @@ def _names(scan: Scan, found: list[Problem]) -> dict[str, int]:
             continue
         for number in problem.group.services:
             name = scan.services[number].lower()
-            if len(name) < 4:  # noqa: PLR2004 shorter names stand in too many words
+            if len(name) < 4:  # noqa: PLR2004 - shorter names stand in too many words
                 continue
             names[name] = number
             bare = re.sub(r"[-_. ]?(?:service|svc|server)$", "", re.sub(r"^ts-", "", name))
-            if len(bare) >= 4:  # noqa: PLR2004 as above
+            if len(bare) >= 4:  # noqa: PLR2004 - as above
                 names[bare + " service"] = names[bare + " svc"] = number
     return names
 

@@ -122,7 +122,7 @@ class Scan:
         template = self.miner.add(message, _group(level))
         if template not in self.profiles:
             self.profiles[template] = _profile(event, file, message)
-        if facts.events < 500 or "\ufffd" in message:  # noqa: PLR2004 enough to tell a binary file
+        if facts.events < 500 or "\ufffd" in message:  # noqa: PLR2004 - enough to tell a binary file
             facts.junk += message.count("\ufffd")
         facts.events += 1
         facts.structured += event.record.structured or event.record.named

@@ -114,7 +114,7 @@ def _of(source: Source, roots: tuple[Path, ...], artifacts: dict[str, Path]) -> 
     if path.is_dir():
         found = _in_folder(path)
     elif _GLOB.search(given) and not path.exists():
-        found = sorted(Path(p) for p in glob.iglob(str(path), recursive=True))  # noqa: PTH207 absolute patterns
+        found = sorted(Path(p) for p in glob.iglob(str(path), recursive=True))  # noqa: PTH207 - absolute patterns
         found = [p for p in found if p.is_file()]
     else:
         return [_file(path, source.name, roots, given)]

@@ -63,7 +63,7 @@ class Table:
     def _spill(self, columns: _Chunk) -> None:
         if self._file is None:
             self._scratch.mkdir(parents=True, exist_ok=True)
-            self._file = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 lives as long as the table
+            self._file = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - lives as long as the table
         assert self._file is not None
         self._file.seek(0, 2)
         self._spilled.append(self._file.tell())

@@ -59,7 +59,7 @@ def clean(text: str) -> str:
 def hide_key_line(text: str) -> str:
     """Return a stand-in for a line that may be the inside of a private key."""
     bare = text.strip()
-    if len(bare) >= 60 and _KEY_LINE.fullmatch(bare) and not _HEX_LINE.fullmatch(bare):  # noqa: PLR2004 PEM: 64
+    if len(bare) >= 60 and _KEY_LINE.fullmatch(bare) and not _HEX_LINE.fullmatch(bare):  # noqa: PLR2004 - PEM: 64
         return "<KEY LINE>"
     return text
 

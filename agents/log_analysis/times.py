@@ -88,7 +88,7 @@ def _short_year(m: re.Match[str], _ref: datetime) -> float:
 
 def _day_first(m: re.Match[str], _ref: datetime) -> float:
     first, second = int(m[1]), int(m[2])
-    if second > 12 >= first:  # noqa: PLR2004 months: written month first
+    if second > 12 >= first:  # noqa: PLR2004 - months: written month first
         first, second = second, first
     return _day(int(m[3]), second, first) + _clock(m[4], m[5], m[6], m[7]) - _offset(m[8])
 
@@ -220,6 +220,6 @@ def _zone(found: re.Match[str]) -> str | None:
 
 def iso(moment: float | None) -> str:
     """Render epoch seconds as ISO 8601 in UTC with milliseconds; nothing for no time."""
-    if moment is None or moment != moment:  # noqa: PLR0124 a NaN differs from itself
+    if moment is None or moment != moment:  # noqa: PLR0124 - a NaN differs from itself
         return ""
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
