@@ -42,7 +42,11 @@ def routine(view: TurnView) -> Turn:
 
 def _without_sights(text: str, trip: Trip | None) -> str:
     names = [name for day in trip.days for slot in SLOTS for name in day.sight(slot).name] if trip else []
-    return re.sub("|".join(re.escape(name) for _, name in names), " ", text, flags=re.I) if names else text
+    return (
+        re.sub("|".join(re.escape(name) for _, name in names), " ", text, flags=re.IGNORECASE)
+        if names
+        else text
+    )
 
 
 def _plan(view: TurnView, wish: Wish, city: str, tell: Teller) -> Turn:
