@@ -14,7 +14,7 @@ from sqlmodel import Session, col, select
 from kernel.database import Database, UtcDateTime
 from memory_service.audit import record
 from memory_service.domain import Status
-from memory_service.scoring import Fading, stage
+from memory_service.fading import Fading, stage
 from memory_service.tables import JobRunRow, MemoryAccessRow, MemoryRow, MemoryStateRow
 from memory_service.upsert import erase
 

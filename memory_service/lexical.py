@@ -51,6 +51,18 @@ def query(text: str) -> Sparse:
     return _vector(dict.fromkeys(tokens(text, query=True), 1.0))
 
 
+def share_script(one: str, other: str) -> bool:
+    """Return whether two texts have letters of one script, so that words of one could be in the other."""
+    first, second = _scripts(one), _scripts(other)
+    return bool(first & second) or not first or not second
+
+
+def _scripts(text: str) -> set[str]:
+    return {
+        "CJK" if _CJK.match(c) else unicodedata.name(c, "").split(" ")[0] for c in set(text) if c.isalpha()
+    }
+
+
 def tokens(text: str, *, query: bool) -> list[str]:
     """Return the tokens of a text; of CJK a question has bigrams only, unless the run is one character long."""
     found: list[str] = []

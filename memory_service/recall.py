@@ -187,7 +187,8 @@ class Recall:
             if memory.rev != hit.payload.get("rev"):
                 behind.append(memory)
             explain = _explain(hit, parts)
-            of = tier(relevance(explain, self._weights), self._scale, memory.trust)
+            one_script = lexical.share_script(asked.question.text, memory.text)
+            of = tier(relevance(explain, self._weights, one_script=one_script), self._scale, memory.trust)
             if of != "low" and asked.may_see(memory):
                 kept.append(_hit(memory, of, explain, asked.at, certified=hit.score >= outside.score))
         if behind:

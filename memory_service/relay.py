@@ -15,9 +15,9 @@ from kernel.errors import NightdeskError
 from memory_service import lexical
 from memory_service.domain import Memory, Status
 from memory_service.embed.port import Embedder, Vector
+from memory_service.fading import NEVER
 from memory_service.index.port import MemoryIndex, Point
 from memory_service.reading import to_memory
-from memory_service.scoring import NEVER
 from memory_service.space import Space, VectorCache
 from memory_service.tables import MemoryOutboxRow, MemoryRow, MemoryStateRow
 from memory_service.upsert import enqueue

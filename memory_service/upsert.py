@@ -12,8 +12,8 @@ from sqlmodel import Session, col, func, select
 
 from memory_service.audit import record
 from memory_service.domain import Candidate, Status, Upsert, Verdict, decide
+from memory_service.fading import NEVER, REINFORCEMENT, RETENTION_SECONDS, Fading, stage
 from memory_service.reading import to_memory
-from memory_service.scoring import NEVER, REINFORCEMENT, RETENTION_SECONDS, Fading, stage
 from memory_service.tables import EmbedCacheRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
 
 

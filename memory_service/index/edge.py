@@ -168,18 +168,18 @@ class _Legs:
         }
 
     def ranked(self) -> Any:
-        """Return the ranked query. Its first prefetch gives every candidate of either leg its true cosine."""
+        """Return the ranked query: candidates of both legs, each scored truly by both.
+
+        Flat prefetches would score a candidate by the leg that found it only, and 0 by the other.
+        """
         count = self._search.candidates
         legs = [self.dense(), *([self.sparse()] if self._search.sparse else [])]
         prefetches = [
             edge.Prefetch(
-                limit=2 * count,
-                prefetches=[edge.Prefetch(limit=count, **leg) for leg in legs],
-                **self.dense(),
+                limit=2 * count, prefetches=[edge.Prefetch(limit=count, **leg) for leg in legs], **scored
             )
+            for scored in legs
         ]
-        if self._search.sparse:
-            prefetches.append(edge.Prefetch(limit=count, **self.sparse()))
         return edge.QueryRequest(
             limit=self._search.limit,
             filter=self._filter,

@@ -157,22 +157,22 @@ class _Legs:
         return {"query": _sparse(self._search.sparse), "using": SPARSE_VECTOR, "params": self._params}
 
     def ranked(self) -> models.QueryRequest:
-        """Return the ranked query. Its first prefetch gives every candidate of either leg its true cosine."""
+        """Return the ranked query: candidates of both legs, each scored truly by both.
+
+        Flat prefetches would score a candidate by the leg that found it only, and 0 by the other.
+        """
         count = self._search.candidates
         legs = [self.dense(), *([self.sparse()] if self._search.sparse else [])]
-        prefetches = [
+        prefetch = [
             models.Prefetch(
-                limit=2 * count,
-                prefetch=[models.Prefetch(limit=count, **leg) for leg in legs],
-                **self.dense(),
+                limit=2 * count, prefetch=[models.Prefetch(limit=count, **leg) for leg in legs], **scored
             )
+            for scored in legs
         ]
-        if self._search.sparse:
-            prefetches.append(models.Prefetch(limit=count, **self.sparse()))
         return models.QueryRequest(
             limit=self._search.limit,
             filter=self._filter,
-            prefetch=prefetches,
+            prefetch=prefetch,
             query=models.FormulaQuery(
                 formula=_expression(self._search.score), defaults=self._search.defaults
             ),

@@ -12,17 +12,9 @@ import pytest
 from memory_service import lexical
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import cosine
+from memory_service.fading import NEVER
 from memory_service.index.port import IndexHit, MemoryIndex, Point, Scope, Search
-from memory_service.scoring import (
-    DENSE,
-    NEVER,
-    SPARSE,
-    Weights,
-    evaluate,
-    keyword_half,
-    score_parts,
-    total,
-)
+from memory_service.scoring import DENSE, SPARSE, Weights, evaluate, keyword_half, score_parts, total
 
 NOW = 1_800_000_000.0
 EMBEDDER = HashEmbedder()
@@ -76,7 +68,22 @@ def ids(hits: list[IndexHit]) -> list[int]:
     return [uuid.UUID(hit.id).int for hit in hits]
 
 
-WORDS = "checkout pool disk timeout node-7 node-8 ERR_123 certificate redis kafka latency 连接池 耗尽 deploy".split()
+WORDS = [
+    "checkout",
+    "pool",
+    "disk",
+    "timeout",
+    "node-7",
+    "node-8",
+    "ERR_123",
+    "certificate",
+    "redis",
+    "kafka",
+    "latency",
+    "连接池",
+    "耗尽",
+    "deploy",
+]
 
 
 def random_points(count: int, seed: int) -> dict[int, tuple[str, Point]]:
@@ -87,13 +94,19 @@ def random_points(count: int, seed: int) -> dict[int, tuple[str, Point]]:
         made[number] = (
             text,
             point(
-                number, text, importance=rng.random(), last_ts=NOW - rng.random() * 1e7, hl=86_400.0 * rng.randint(1, 99)
+                number,
+                text,
+                importance=rng.random(),
+                last_ts=NOW - rng.random() * 1e7,
+                hl=86_400.0 * rng.randint(1, 99),
             ),
         )
     return made
 
 
-def brute_force(points: dict[int, tuple[str, Point]], asked: Search, memories: int) -> list[tuple[float, int]]:
+def brute_force(
+    points: dict[int, tuple[str, Point]], asked: Search, memories: int
+) -> list[tuple[float, int]]:
     """The documented score, in plain Python over every point."""
     parts = score_parts(WEIGHTS, EMBEDDER.scale, now=NOW, half=keyword_half(memories))
     frequency: dict[int, int] = {}
@@ -127,9 +140,13 @@ class IndexContract:
         assert ids(index.search(search("checkout pool")).hits) == [1]
         assert (index.count(), index.count("a"), index.count("b"), index.count("c")) == (2, 1, 1, 0)
 
-    @pytest.mark.parametrize("ns", ["*", "%", "a%", "a&b=c/d:e", "租户", "ａ", "a b", "'; drop", '{"in":"a"}'])
+    @pytest.mark.parametrize(
+        "ns", ["*", "%", "a%", "a&b=c/d:e", "租户", "ａ", "a b", "'; drop", '{"in":"a"}']
+    )
     def test_every_character_of_a_namespace_is_literal(self, index: MemoryIndex, ns: str) -> None:
-        index.upsert([point(1, "checkout pool"), point(2, "checkout pool", ns=ns), point(3, "checkout pool", ns="ab")])
+        index.upsert(
+            [point(1, "checkout pool"), point(2, "checkout pool", ns=ns), point(3, "checkout pool", ns="ab")]
+        )
         assert ids(index.search(search("checkout pool", ns=ns)).hits) == [2]
         assert ids(index.search(search("checkout pool", ns="a")).hits) == [1]
         assert index.count(ns) == 1

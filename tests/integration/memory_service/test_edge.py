@@ -10,7 +10,14 @@ import pytest
 
 from kernel.errors import Fatal
 from memory_service.index.edge import EdgeIndex
-from tests.integration.memory_service.index_contract import DIMENSIONS, IndexContract, id_of, ids, point, search
+from tests.integration.memory_service.index_contract import (
+    DIMENSIONS,
+    IndexContract,
+    id_of,
+    ids,
+    point,
+    search,
+)
 
 
 @pytest.fixture
@@ -44,7 +51,11 @@ def test_a_second_owner_is_refused_with_what_to_do(tmp_path: Path) -> None:
         "except Fatal as error: print(error); sys.exit(7)\n"
     )
     other = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "space")], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", script, str(tmp_path / "space")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert other.returncode == 7, other.stderr
     assert "NIGHTDESK_QDRANT_URL" in other.stdout
