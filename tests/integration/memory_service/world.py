@@ -126,35 +126,26 @@ def end_run(
     run_id: str,
     text: str = "why does checkout return 503?",
     *,
-    findings: list[Finding] | None = None,
-    actions: list[ActionOutcome] | None = None,
     memories: list[ReportMemory] | None = None,
     labels: dict[str, str] | None = None,
-    namespace: str = "default",
-    user: str = "ann",
     session_id: str | None = None,
-    state: str = "succeeded",
+    **told: Any,
 ) -> None:
-    request = Request(text=text, labels=labels or {}, namespace=namespace, user=user)
-    report = Report(
-        run_id=run_id,
-        state=state,
-        request=text,
-        findings=findings or [],
-        actions=actions or [],
-        memories=memories or [],
-    )
+    """Insert a run that has ended; `told` are fields of its report, or the run's namespace and user."""
+    state = told.pop("state", "succeeded")
+    own = {"namespace": told.pop("namespace", "default"), "user": told.pop("user", "ann")}
+    request = Request(text=text, labels=labels or {}, **own)
+    report = Report(run_id=run_id, state=state, request=text, memories=memories or [], **told)
     with world_.database.writing() as session:
         session.add(
             RunRow(
                 id=run_id,
-                namespace=namespace,
-                user=user,
                 session_id=session_id,
                 state=state,
                 request=request.model_dump(mode="json"),
                 report=report.model_dump(mode="json"),
                 memories=[{"id": m.id, "text": m.text} for m in memories or []],
                 ended_at=world_.now,
+                **own,
             )
         )
