@@ -1,7 +1,8 @@
 """A raw Celery chain of as many messages as a run has: what the bench compares the desk with.
 
-submit → advance → work → advance → report; each task sends the next and does nothing else. Start it with
-`celery -A ops.bench.chain -b URL --result-backend URL worker -Q bench.coordinator` and `-Q bench.agent`.
+submit → advance → recall → work → advance, where the result is stored, → learn, which nobody waits for: counted with
+MONITOR on the desk's redis. Each task sends the next and does nothing else. The workers are
+`celery -A ops.bench.chain -b URL --result-backend URL worker -Q bench.coordinator`, `bench.agent` and `bench.memory`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,17 @@ from typing import Any
 
 from celery import Celery
 
-#: The queue of each hop: the agent's hop is on another worker, as the desk's is.
-HOPS = ("bench.coordinator", "bench.coordinator", "bench.agent", "bench.coordinator", "bench.coordinator")
+#: The queue of each hop: each stands for a worker process of the desk.
+HOPS = (
+    "bench.coordinator",
+    "bench.coordinator",
+    "bench.memory",
+    "bench.agent",
+    "bench.coordinator",
+    "bench.memory",
+)
+#: The hop that stores the result, as the second advance stores the report.
+RESULT_HOP = 4
 
 app = Celery("bench")
 app.conf.update(task_ignore_result=True, broker_connection_retry_on_startup=True)
@@ -19,11 +29,11 @@ app.conf.update(task_ignore_result=True, broker_connection_retry_on_startup=True
 
 @app.task(name="bench.hop")
 def hop(number: int, run_id: str) -> None:
-    """Send the next hop; the last one stores the result under the run's id, as a run's report is stored."""
+    """Store the result where it is due, under the run's id as a report is, and send the next hop."""
+    if number == RESULT_HOP:
+        app.backend.store_result(run_id, {"run_id": run_id}, "SUCCESS")
     if number + 1 < len(HOPS):
         send(app, number + 1, run_id)
-    else:
-        app.backend.store_result(run_id, {"run_id": run_id}, "SUCCESS")
 
 
 def send(sender: Celery, number: int, run_id: str) -> None:

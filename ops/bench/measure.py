@@ -14,7 +14,10 @@ OneRun = Callable[[], None]
 
 @dataclass(frozen=True)
 class Row:
-    """What one measurement came to; times in milliseconds."""
+    """What one measurement came to; times in milliseconds.
+
+    `cpu_ms` is the processor time of its workers and of redis per run; other load hardly changes it.
+    """
 
     what: str
     clients: int
@@ -22,6 +25,7 @@ class Row:
     runs_per_second: float
     p50_ms: float
     p95_ms: float
+    cpu_ms: float
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -30,8 +34,10 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def measure(what: str, clients: Sequence[OneRun], runs: int) -> Row:
-    """Make `runs` runs, shared among the clients, each of which makes one at a time."""
+def measure(
+    what: str, clients: Sequence[OneRun], runs: int, *, cpu: Callable[[], float] = lambda: 0.0
+) -> Row:
+    """Make `runs` runs, shared among the clients, each of which makes one at a time; `cpu` tells seconds spent."""
     took: list[float] = []
     left = iter(range(runs))
     lock = threading.Lock()
@@ -48,7 +54,7 @@ def measure(what: str, clients: Sequence[OneRun], runs: int) -> Row:
                 took.append(spent)
 
     threads = [threading.Thread(target=work, args=(client,)) for client in clients]
-    began = time.perf_counter()
+    began, spent_before = time.perf_counter(), cpu()
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -63,4 +69,5 @@ def measure(what: str, clients: Sequence[OneRun], runs: int) -> Row:
         runs_per_second=round(runs / seconds, 1),
         p50_ms=round(percentile(took, 0.5) * 1000, 1),
         p95_ms=round(percentile(took, 0.95) * 1000, 1),
+        cpu_ms=round((cpu() - spent_before) * 1000 / runs, 1),
     )

@@ -9,16 +9,17 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from celery import Celery
 
 from ops.bench import chain, table
-from ops.bench.machine import describe, memory_mb
+from ops.bench.machine import cpu_seconds, describe, memory_mb
 from ops.bench.measure import OneRun, Row, measure
 from ops.demo.desk import Desk
 
@@ -63,8 +64,13 @@ def bench(folder: Path, *, runs: int, clients: int) -> dict[str, Any]:
         up_seconds = time.monotonic() - began
         memory = memory_of(desk)
         desk.ask("worker", "--agent-folder", str(HERE / "noop"))
-        stack.enter_context(raw_workers(folder, ready["broker_url"]))
-        rows = measure_both(ready["broker_url"], runs=runs, clients=clients)
+        raw_pids = stack.enter_context(raw_workers(folder, ready["broker_url"]))
+        pids = pids_of(desk)
+        sides = (
+            Side("raw chain", raw_run, [*raw_pids, pids["redis"]]),
+            Side("desk", desk_run, list(pids.values())),
+        )
+        rows = measure_both(sides, ready["broker_url"], runs=runs, clients=clients)
         after = memory_of(desk)
     return {
         "machine": machine,
@@ -77,14 +83,23 @@ def bench(folder: Path, *, runs: int, clients: int) -> dict[str, Any]:
     }
 
 
-def measure_both(url: str, *, runs: int, clients: int) -> list[Row]:
+@dataclass(frozen=True)
+class Side:
+    """One of the two that are compared: what makes a run of it, and the processes that work on it."""
+
+    what: str
+    client: Callable[[str], OneRun]
+    pids: list[int]
+
+
+def measure_both(sides: Sequence[Side], url: str, *, runs: int, clients: int) -> list[Row]:
     """Warm both up, then measure each in sequence and with several clients."""
     rows = []
     for count, share in ((1, max(runs // 3, 1)), (clients, runs)):
-        for what, one_run in (("raw chain", raw_run), ("desk", desk_run)):
-            makers = [one_run(url) for _ in range(count)]
-            measure(what, makers, max(share // 10, count))
-            rows.append(measure(what, makers, share))
+        for side in sides:
+            makers = [side.client(url) for _ in range(count)]
+            measure(side.what, makers, max(share // 10, count))
+            rows.append(measure(side.what, makers, share, cpu=partial(cpu_seconds, side.pids)))
     return rows
 
 
@@ -116,17 +131,22 @@ def desk_run(url: str) -> OneRun:
     return one_run
 
 
-def memory_of(desk: Desk) -> dict[str, float]:
-    """Return the memory of each process of the desk, its supervisor included."""
+def pids_of(desk: Desk) -> dict[str, int]:
+    """Return the processes of the desk by name, its supervisor included."""
     status = desk.ask("status")
-    pids = {process["name"]: process["pid"] for process in status["processes"]}
-    pids["supervisord"] = status["supervisor_pid"]
-    return {name: memory_mb(pid) for name, pid in pids.items() if pid}
+    pids = {process["name"]: int(process["pid"]) for process in status["processes"] if process["pid"]}
+    return pids | {"supervisord": int(status["supervisor_pid"])}
+
+
+def memory_of(desk: Desk) -> dict[str, float]:
+    """Return the memory of each process of the desk."""
+    return {name: memory_mb(pid) for name, pid in pids_of(desk).items()}
 
 
 @contextmanager
-def raw_workers(folder: Path, url: str) -> Iterator[None]:
-    """Run the two workers of the raw chain; yields when both have answered."""
+def raw_workers(folder: Path, url: str) -> Iterator[list[int]]:
+    """Run the workers of the raw chain; yields their pids when all have answered."""
+    pids = []
     with ExitStack() as stack:
         for queue in sorted(set(chain.HOPS)):
             argv = [
@@ -146,8 +166,9 @@ def raw_workers(folder: Path, url: str) -> Iterator[None]:
                 subprocess.Popen(argv, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             )
             stack.callback(child.terminate)
-        raw_run(url)()  # goes through both queues, so both are there
-        yield
+            pids.append(child.pid)
+        raw_run(url)()  # goes through all queues, so all are there
+        yield pids
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ def ratios(rows: Sequence[Row]) -> dict[str, float]:
             found["sequential_p50"] = round(desk.p50_ms / raw.p50_ms, 2)
         else:
             found["concurrent_throughput"] = round(raw.runs_per_second / desk.runs_per_second, 2)
+            if raw.cpu_ms:
+                found["concurrent_cpu"] = round(desk.cpu_ms / raw.cpu_ms, 2)
     return found
 
 
@@ -41,11 +43,11 @@ def render(found: Mapping[str, Any]) -> str:
     lines = [
         f"Machine: {machine['cores']} cores, load {machine['load_1m']} before, {kind}.",
         "",
-        "| what | clients | runs | runs/s | p50 ms | p95 ms |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| what | clients | runs | runs/s | p50 ms | p95 ms | CPU ms/run |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
         *(
             f"| {row['what']} | {row['clients']} | {row['runs']} | {row['runs_per_second']} | {row['p50_ms']} "
-            f"| {row['p95_ms']} |"
+            f"| {row['p95_ms']} | {row['cpu_ms']} |"
             for row in found["rows"]
         ),
         "",

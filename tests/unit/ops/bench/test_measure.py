@@ -33,6 +33,10 @@ class TestMeasure:
         assert row.runs_per_second > 0
         assert row.p50_ms <= row.p95_ms
 
+    def test_shares_the_processor_time_among_the_runs(self) -> None:
+        spent = iter([2.0, 4.5])
+        assert measure("x", [lambda: None], 25, cpu=lambda: next(spent)).cpu_ms == 100.0
+
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
     def test_refuses_figures_where_a_run_failed(self) -> None:
         def fails() -> None:

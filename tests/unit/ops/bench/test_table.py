@@ -9,10 +9,10 @@ from ops.bench.measure import Row
 from ops.bench.table import ratios, render, write
 
 ROWS = [
-    Row("raw chain", 1, 60, 100.0, 10.0, 20.0),
-    Row("desk", 1, 60, 40.0, 25.0, 50.0),
-    Row("raw chain", 8, 200, 300.0, 25.0, 40.0),
-    Row("desk", 8, 200, 100.0, 80.0, 120.0),
+    Row("raw chain", 1, 60, 100.0, 10.0, 20.0, 5.0),
+    Row("desk", 1, 60, 40.0, 25.0, 50.0, 20.0),
+    Row("raw chain", 8, 200, 300.0, 25.0, 40.0, 4.0),
+    Row("desk", 8, 200, 100.0, 80.0, 120.0, 18.0),
 ]
 FOUND = {
     "machine": {"cores": 2, "load_1m": 0.5, "system": "Linux", "python": "3.11"},
@@ -26,12 +26,12 @@ FOUND = {
 
 
 def test_ratios_say_how_much_more_the_desk_takes() -> None:
-    assert ratios(ROWS) == {"sequential_p50": 2.5, "concurrent_throughput": 3.0}
+    assert ratios(ROWS) == {"sequential_p50": 2.5, "concurrent_throughput": 3.0, "concurrent_cpu": 4.5}
 
 
 def test_render_has_each_row_and_process() -> None:
     text = render(FOUND)
-    assert "| desk | 8 | 200 | 100.0 | 80.0 | 120.0 |" in text
+    assert "| desk | 8 | 200 | 100.0 | 80.0 | 120.0 | 18.0 |" in text
     assert "| coordinator | 80.0 | 85.0 |" in text
     assert "| redis | 10.0 |  |" in text
     assert "ratio, sequential p50: 2.5" in text
