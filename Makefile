@@ -17,11 +17,12 @@ demo: setup  ## run the main job on a real failing service and print the report
 
 test: setup check unit integration e2e  ## set up and run every check that CI runs
 
-check: setup  ## format, lint, types, import direction
+check: setup  ## format, lint, types, import direction, house rules
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 	.venv/bin/lint-imports --no-cache
+	$(PYTEST) tests/test_house_rules.py -q
 
 unit: setup  ## run the tests that start nothing
 	$(PYTEST) tests/unit -q

@@ -9,9 +9,7 @@ import typer
 
 DataDir = Annotated[
     Path | None,
-    typer.Option(
-        "--data-dir", help="The desk's data folder.  [env: NIGHTDESK_DATA_DIR; default: .nightdesk]"
-    ),
+    typer.Option("--data-dir", help="The desk's data folder (or NIGHTDESK_DATA_DIR; else .nightdesk)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, or the beginning of one.")]

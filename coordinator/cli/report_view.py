@@ -7,6 +7,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
+from coordinator.cli.history import short_call
 from coordinator.report import markdown
 from kernel.clock import local
 from kernel.contracts import Report
@@ -59,6 +60,6 @@ def waiting_text(run_id: str, approval: ApprovalRow) -> str:
         f"waits for approval: {approval.tool} (risk {approval.risk})\n"
         f"  argv    {approval.argv!r}\n"
         f"  digest  {approval.digest}{until}\n"
-        f"  nightdesk approve {run_id} {approval.call_id}\n"
-        f'  nightdesk deny {run_id} {approval.call_id} --reason "…"'
+        f"  nightdesk approve {run_id} {short_call(approval.call_id)}\n"
+        f'  nightdesk deny {run_id} {short_call(approval.call_id)} --reason "…"'
     )

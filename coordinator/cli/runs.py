@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
@@ -118,56 +118,70 @@ def attend(
 
     Without a terminal a run that waits for approval ends the wait with code 4, for nobody would answer.
     """
+    from coordinator.cli import marks
     from coordinator.cli.following import follow
     from coordinator.cli.layout import Layout
-    from coordinator.cli.marks import recall, remember
-    from coordinator.cli.tree import RunTree
 
-    marks = Layout(settings.data).marks
+    folder = Layout(settings.data).marks
     terminal = sys.stdout.isatty() and not as_json
-    tree = RunTree(run_id)
-    gathered: list[dict[str, Any]] = []
-    with _live(tree) if terminal and live else nullcontext() as screen_of:
-
-        def on_event(logged: LoggedEvent, followed: Followed) -> None:
-            gathered.append({"id": logged.id, **logged.event.model_dump(mode="json")})
-            _show_event(tree, screen_of, logged, followed, live=live and not as_json)
-
-        # the tree of a terminal is drawn from the first event on; a log of lines goes on where it left off
-        start = after or ("0" if terminal or not live or as_json else recall(marks, run_id))
+    # the tree of a terminal is drawn from the first event on; a log of lines goes on where it left off
+    goes_on = live and not terminal and not as_json
+    with _Show(run_id, drawn=terminal and live, lines=goes_on) as show:
         followed = asyncio.run(
             follow(
                 settings,
                 run_id,
-                after=start,
-                on_event=on_event,
+                after=after or (marks.recall(folder, run_id) if goes_on else "0"),
+                on_event=show.take,
                 remark=screen.remark,
                 stop_when_waiting=not terminal,
             )
         )
     with suppress(OSError):  # a data folder that is only readable is no reason to fail a look
-        remember(marks, run_id, followed.last_id)
-    return _conclude(settings, run_id, followed, as_json=as_json, events=gathered if events_as_json else None)
+        marks.remember(folder, run_id, followed.last_id)
+    events = show.events if events_as_json else None
+    return _conclude(settings, run_id, followed, as_json=as_json, events=events)
 
 
-def _live(tree: Any) -> Any:
-    from rich.live import Live
+class _Show:
+    """Shows events as they come: as a tree on a terminal, as lines elsewhere, or only kept."""
 
-    return Live(
-        get_renderable=tree.draw, console=screen.out(), refresh_per_second=8, vertical_overflow="visible"
-    )
+    def __init__(self, run_id: str, *, drawn: bool, lines: bool) -> None:
+        from rich.live import Live
 
+        from coordinator.cli.tree import RunTree
 
-def _show_event(tree: Any, screen_of: Any, logged: LoggedEvent, followed: Followed, *, live: bool) -> None:
-    from coordinator.cli.tree import event_line
+        self.events: list[dict[str, Any]] = []
+        self._tree = RunTree(run_id)
+        self._lines = lines
+        self._live = (
+            Live(
+                get_renderable=self._tree.draw,
+                console=screen.out(),
+                refresh_per_second=8,
+                vertical_overflow="visible",
+            )
+            if drawn
+            else None
+        )
 
-    tree.take(logged.event)
-    if followed.assignments:
-        tree.plan(followed.assignments)
-    if screen_of is not None:
-        screen_of.refresh()
-    elif live:
-        line = event_line(logged.event)
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def take(self, logged: LoggedEvent, followed: Followed) -> None:
+        """Show an event."""
+        from coordinator.cli.tree import event_line
+
+        self.events.append({"id": logged.id, **logged.event.model_dump(mode="json")})
+        self._tree.plan(followed.assignments)
+        self._tree.take(logged.event)
+        line = event_line(logged.event) if self._lines else ""
         if line:
             screen.out().print(f"{logged.id}  {line}", markup=False)
 

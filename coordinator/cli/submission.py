@@ -38,29 +38,33 @@ class Brain(StrEnum):
     model = "model"
 
 
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="What to find out or to do.")]
+Log = Annotated[list[str] | None, typer.Option(metavar="PATH", help="A file, folder or glob; repeat it.")]
+MoreLogs = Annotated[
+    list[str] | None, typer.Argument(metavar="[PATH]...", help="More paths, as a shell expands a glob.")
+]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Show the run live, then the report.")]
+Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait for the report and print it.")]
+Urgency = Annotated[Priority, typer.Option(help="Urgent requests are served first.")]
+Deadline = Annotated[str | None, typer.Option(metavar="TIME", help="90s, 10m, 1h30m: the run ends by then.")]
+SessionId = Annotated[str | None, typer.Option(metavar="ID", help="The conversation this belongs to.")]
+Label = Annotated[list[str] | None, typer.Option(metavar="K=V", help="A label; repeat it.")]
+Deciding = Annotated[Brain, typer.Option(help="routine: without a model.")]
+
+
 @screen.answering
 def submit(  # noqa: PLR0913 each option is an argument
-    text: Annotated[str, typer.Argument(help="What to find out or to do.")],
+    text: Text,
     *,
-    log: Annotated[
-        list[str] | None, typer.Option(metavar="PATH", help="A file, folder or glob; repeat it.")
-    ] = None,
-    logs: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATH]...", help="More paths, as a shell expands a glob.")
-    ] = None,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Show the run live, then the report.")
-    ] = False,
-    wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait for the report and print it.")] = False,
-    priority: Annotated[Priority, typer.Option(help="Urgent requests are served first.")] = Priority.normal,
-    deadline: Annotated[
-        str | None, typer.Option(metavar="TIME", help="90s, 10m, 1h30m: the run ends by then.")
-    ] = None,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The conversation this belongs to.")
-    ] = None,
-    label: Annotated[list[str] | None, typer.Option(metavar="K=V", help="A label; repeat it.")] = None,
-    brain: Annotated[Brain, typer.Option(help="routine: without a model.")] = Brain.auto,
+    log: Log = None,
+    logs: MoreLogs = None,
+    follow: Follow = False,
+    wait: Wait = False,
+    priority: Urgency = Priority.normal,
+    deadline: Deadline = None,
+    session: SessionId = None,
+    label: Label = None,
+    brain: Deciding = Brain.auto,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:

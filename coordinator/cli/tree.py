@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
+from coordinator.cli.history import short_call
 from kernel.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -78,7 +79,7 @@ class RunTree:
         self._rows = {row.id: row for row in rows}
         for row in rows:
             part = self._part(row.id, row.agent)
-            part.state, part.worker, part.reason = row.state, row.worker or part.worker, row.reason
+            part.worker = row.worker or part.worker
 
     def take(self, event: Event) -> None:
         """Add an event."""
@@ -157,8 +158,8 @@ def approval_lines(run_id: str, asked: ApprovalRequested) -> Text:
     text.append(f"  digest  {asked.digest}\n")
     if asked.why:
         text.append(f"  why     {asked.why}\n")
-    text.append(f"  nightdesk approve {run_id} {asked.call_id}\n", style="bold")
-    text.append(f'  nightdesk deny {run_id} {asked.call_id} --reason "…"\n', style="bold")
+    text.append(f"  nightdesk approve {run_id} {short_call(asked.call_id)}\n", style="bold")
+    text.append(f'  nightdesk deny {run_id} {short_call(asked.call_id)} --reason "…"\n', style="bold")
     return text
 
 
@@ -172,7 +173,8 @@ def event_line(event: Event) -> str:
     if isinstance(event, FindingFound):
         return f"{who}: found {event.finding.title}"
     if isinstance(event, ApprovalRequested):
-        return f"{who}: waits for approval of {event.tool} {event.argv!r}, digest {event.digest}, call {event.call_id}"
+        call = f"digest {event.digest}, call {short_call(event.call_id)}"
+        return f"{who}: waits for approval of {event.tool} {event.argv!r}, {call}"
     if isinstance(event, ApprovalDecided):
         return f"{who}: {event.decision} by {event.by}"
     if isinstance(event, MemoryRecalled):

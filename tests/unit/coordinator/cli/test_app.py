@@ -1,0 +1,122 @@
+"""The commands as a whole: help is quick, usage errors are 2, and bad input is said before a desk is needed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.desk import Desk
+
+#: The issue says 0.6 s; the best of three, for the machine is shared.
+HELP_SECONDS = 0.6
+COMMANDS = [
+    "up",
+    "down",
+    "status",
+    "worker",
+    "migrate",
+    "submit",
+    "watch",
+    "runs",
+    "show",
+    "approve",
+    "deny",
+    "cancel",
+    "memory",
+]
+
+
+@pytest.fixture
+def nightdesk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "desk")
+
+
+def test_help_is_quick_and_names_every_command(nightdesk: Desk) -> None:
+    taken = []
+    text = ""
+    for _ in range(3):
+        began = time.perf_counter()
+        answer = nightdesk.run("--help")
+        taken.append(time.perf_counter() - began)
+        assert answer.code == 0
+        text = answer.out
+    for command in COMMANDS:
+        assert f" {command} " in text
+    assert min(taken) < HELP_SECONDS
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from coordinator.cli.app import app;"
+        "print(sorted({'celery', 'pydantic', 'sqlalchemy', 'redis', 'supervisor', 'alembic'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c != "memory"])
+def test_every_command_has_json_and_data_dir(nightdesk: Desk, command: str) -> None:
+    text = nightdesk.run(command, "--help").out
+    assert "--json" in text
+    assert "--data-dir" in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("nonsense",),
+        ("submit",),
+        ("submit", "x", "--priority", "now"),
+        ("runs", "--limit", "0"),
+        ("worker", "--count", "0"),
+    ],
+)
+def test_usage_errors_end_with_two(nightdesk: Desk, arguments: tuple[str, ...]) -> None:
+    assert nightdesk.run(*arguments).code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("status",),
+        ("submit", "x"),
+        ("runs",),
+        ("show", "x"),
+        ("cancel", "x"),
+        ("memory", "list"),
+        ("worker", "x"),
+    ],
+)
+def test_without_a_desk_each_command_says_how_to_get_one(nightdesk: Desk, arguments: tuple[str, ...]) -> None:
+    answer = nightdesk.run(*arguments)
+    assert answer.code == 1
+    assert "nightdesk up" in answer.err
+    assert "Traceback" not in answer.err
+    as_json = nightdesk.run(*arguments, "--json")
+    assert json.loads(as_json.out)["error"]["next_step"]
+    assert as_json.err == ""
+
+
+def test_a_setting_that_cannot_be_used_is_named(nightdesk: Desk) -> None:
+    answer = nightdesk.run("status", environment={"NIGHTDESK_MAX_TURNS": "many"})
+    assert answer.code == 2
+    assert "NIGHTDESK_MAX_TURNS" in answer.err
+
+
+def test_down_without_a_desk_is_no_error(nightdesk: Desk) -> None:
+    answer = nightdesk.run("down", "--json")
+    assert answer.code == 0
+    assert answer.json["stopped"] is False
+    assert not nightdesk.data_dir.exists()
+
+
+def test_migrate_makes_the_database_and_may_be_repeated(nightdesk: Desk) -> None:
+    for _ in range(2):
+        assert nightdesk.run("migrate").code == 0
+    assert (nightdesk.data_dir / "nightdesk.db").exists()
+    assert nightdesk.run("status").code == 1  # still no desk
