@@ -17,7 +17,7 @@ from agents.runtime.spec import AgentSpec, DoneTurn
 from agents.runtime.tools import ToolContext
 from kernel import logs
 from kernel.clock import now
-from kernel.contracts import Outcome, Work
+from kernel.contracts import NotDone, Outcome, Work
 from kernel.errors import Cancelled, Fatal, LostLease, NightdeskError
 from kernel.events import Event, FindingFound, StatusChange
 from kernel.records import AssignmentRow
@@ -46,8 +46,14 @@ class Assignment:
         self._settings = agents.resources.settings
         self._database = agents.resources.database
         self._redactor = Redactor(self._settings.secrets(), row.run_id.encode())
+        self._missing: list[str] = []
         self._journal = Journal(
-            self._database, run_id=row.run_id, assignment_id=row.id, fence=row.fence, worker=agents.worker
+            self._database,
+            run_id=row.run_id,
+            assignment_id=row.id,
+            fence=row.fence,
+            worker=agents.worker,
+            redactor=self._redactor,
         )
 
     async def see_through(self, why_cut: Callable[[], str]) -> None:
@@ -89,7 +95,7 @@ class Assignment:
         return Ending(AssignmentState.done, outcome=ended)
 
     async def _loop(self, spec: AgentSpec, work: Work) -> Outcome | Parked:
-        tools = self._agents.tools(spec)
+        tools, self._missing = await self._agents.offered(spec)
         texts = TextStream(
             self._agents.events, run_id=work.run_id, assignment_id=work.assignment_id, agent=spec.name
         )
@@ -174,7 +180,7 @@ class Assignment:
             else:
                 turns = await self._journal.load()
                 collected = spec.collect(work, turns) if spec and work and spec.collect else Outcome()
-                outcome = merge(ending.outcome, collected, turns)
+                outcome = merge(ending.outcome, self._without(collected), turns)
                 await asyncio.to_thread(finish, self._database, self._row, ending, outcome)
                 for finding in outcome.findings:
                     await self._emit(FindingFound(run_id=self._row.run_id, finding=finding, **self._ids()))
@@ -182,6 +188,11 @@ class Assignment:
             log.warning("outcome_not_recorded", reason=str(lost))
             return
         await self._tell(ending.state.value, reason=ending.reason)
+
+    def _without(self, collected: Outcome) -> Outcome:
+        """Return the outcome with the tools that this assignment had to do without."""
+        notes = [NotDone(what="MCP tools", why=self._redactor.text(why)) for why in self._missing]
+        return collected.model_copy(update={"not_done": [*collected.not_done, *notes]})
 
     def _ids(self) -> dict[str, Any]:
         return {"assignment_id": self._row.id, "agent": self._row.agent}

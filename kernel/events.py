@@ -68,6 +68,9 @@ class ApprovalRequested(_Event):
     risk: str
     expires_at: str
     why: str = ""
+    target: str = ""
+    dry_run: str = ""
+    undo: str = ""
 
 
 class ApprovalDecided(_Event):

@@ -155,6 +155,8 @@ class ApprovalRow(SQLModel, table=True):
     digest: str
     risk: str
     why: str = ""
+    #: target, dry_run and undo, as the person saw them.
+    shown: dict[str, Any] = _json()
     requester: str = ""
     state: str = Field(default=ApprovalState.pending.value, index=True)
     decided_by: str = ""

@@ -31,6 +31,9 @@ def collect(work: Work, turns: list[DoneTurn]) -> Outcome:
         if known is None or known.state != "sent":
             by_channel[found.channel] = found
     outcomes = list(by_channel.values())
+    if not outcomes and turns and turns[-1].brain.startswith("model"):
+        # a routine says itself why it told nobody; a model may just forget
+        return Outcome(not_done=[NotDone(what="tell the channels", why="no message was sent")])
     return Outcome(
         notifications=outcomes,
         not_done=[

@@ -42,8 +42,6 @@ class Gate:
 
     async def opens(self, tool: Tool, row: CallRow, context: ToolContext) -> bool:
         """Return True where the call may be made now, False where it waits; raise Refused where it must not."""
-        if tool.prepare is None and tool.risk == "read":
-            return True
         prepared = await tool.prepare(context, row.arguments) if tool.prepare else Prepared(risk=tool.risk)
         verdict = decide(
             tool.effect, prepared.risk, tool=tool.name, policy=self.policy, target=prepared.target
@@ -96,6 +94,7 @@ class Gate:
             digest="",
             risk=prepared.risk,
             why=self.redactor.text(self.work.goal)[:300],
+            shown=self.redactor.value(_shown(prepared)),
             requester=self.work.user,
             expires_at=now() + timedelta(seconds=self.ttl_seconds),
         )
@@ -117,5 +116,11 @@ class Gate:
                 risk=asked.risk,
                 expires_at=asked.expires_at.isoformat() if asked.expires_at else "",
                 why=asked.why,
+                **asked.shown,
             )
         )
+
+
+def _shown(prepared: Prepared) -> dict[str, str]:
+    """Return what the person sees beside the argv; the digest covers it."""
+    return {"target": prepared.target, "dry_run": prepared.dry_run, "undo": prepared.undo}

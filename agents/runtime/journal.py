@@ -16,6 +16,7 @@ from kernel.contracts import Effect, Outcome, Usage
 from kernel.database import Database
 from kernel.lease import hold
 from kernel.records import CallRow, TurnRow
+from kernel.redaction import Redactor
 from kernel.states import CallState, check_move
 
 T = TypeVar("T")
@@ -31,9 +32,17 @@ class Journal:
     """Turns and calls of one assignment held under one fence."""
 
     def __init__(
-        self, database: Database, *, run_id: str, assignment_id: str, fence: int, worker: str
+        self,
+        database: Database,
+        *,
+        run_id: str,
+        assignment_id: str,
+        fence: int,
+        worker: str,
+        redactor: Redactor,
     ) -> None:
         self._database = database
+        self._redactor = redactor
         self.run_id, self.assignment_id = run_id, assignment_id
         self.fence, self.worker = fence, worker
 
@@ -42,8 +51,9 @@ class Journal:
         return await asyncio.to_thread(self._load)
 
     async def commit_turn(self, turn: Turn, number: int) -> DoneTurn:
-        """Commit a turn and its calls (`claimed` with no fence until each runs)."""
-        return await self.write(lambda session: self._commit_turn(session, turn, number))
+        """Commit a turn and its calls, redacted: a brain's words go the same way as everybody's."""
+        clean = Turn.model_validate(self._redactor.value(turn.model_dump(mode="json")))
+        return await self.write(lambda session: self._commit_turn(session, clean, number))
 
     async def write(self, change: Callable[[Session], T], *, durable: bool = False) -> T:
         """Apply a change in one transaction, under the fence; raise LostLease where it is old."""

@@ -50,7 +50,7 @@ class Server:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while (request := await read_request(reader)) is not None:
+            while not writer.is_closing() and (request := await read_request(reader)) is not None:
                 await self.answer(request, reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass

@@ -22,6 +22,7 @@ def upgrade() -> None:
     sa.Column('digest', sa.String(), nullable=False),
     sa.Column('risk', sa.String(), nullable=False),
     sa.Column('why', sa.String(), nullable=False),
+    sa.Column('shown', sa.JSON(), nullable=False),
     sa.Column('requester', sa.String(), nullable=False),
     sa.Column('state', sa.String(), nullable=False),
     sa.Column('decided_by', sa.String(), nullable=False),

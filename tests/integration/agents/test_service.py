@@ -313,13 +313,16 @@ async def _die_in_the_call(d: Desk, effect: Effect) -> None:
     from agents.runtime.journal import Journal
     from agents.runtime.spec import Turn
     from kernel.lease import claim
+    from kernel.redaction import Redactor
 
     await d.submit("run-1")
     await d.coordinator.advance("run-1")
     d.rung.clear()
     row = claim(d.database, "run-1:job", worker="dead", seconds=0.0)
     assert row is not None
-    journal = Journal(d.database, run_id="run-1", assignment_id=row.id, fence=row.fence, worker="dead")
+    journal = Journal(
+        d.database, run_id="run-1", assignment_id=row.id, fence=row.fence, worker="dead", redactor=Redactor()
+    )
     await journal.commit_turn(Turn(calls=[CallRequest(tool="count")]), 1)
     await journal.begin("run-1:job.1.1", effect)
 
@@ -376,7 +379,7 @@ async def test_past_the_attempt_limit_the_assignment_fails_with_a_dead_letter(
 async def test_cancel_cuts_what_runs_and_says_what_had_happened(desk: Make, tmp_path: Path) -> None:
     inside = asyncio.Event()
 
-    @tool(effect=Effect.unsafe, timeout=30)
+    @tool(effect=Effect.probe, timeout=30)
     async def endless(ctx: ToolContext) -> str:
         """Never end."""
         inside.set()
