@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.assignment import Assignment, Say
 from agents.runtime.artifact_tools import read_artifact
+from agents.runtime.mcp_servers import McpServers
 from agents.runtime.spec import AgentSpec
 from agents.runtime.tools import Resources, Tool
 from kernel import logs
@@ -19,6 +20,9 @@ from kernel.model.port import Model
 from kernel.streams import EventLog
 
 log = logs.get(__name__)
+
+#: For cut work to record where it stopped.
+_LEAVE_SECONDS = 5.0
 
 
 @dataclass(kw_only=True)
@@ -36,6 +40,10 @@ class Agents:
     _running: dict[str, tuple[str, asyncio.Task[Any]]] = field(default_factory=dict)
     _why: dict[str, str] = field(default_factory=dict)
     _tools: dict[str, list[Tool]] = field(default_factory=dict)
+    _mcp: McpServers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._mcp = McpServers(self.resources.settings)
 
     async def work(self, assignment_id: str, say: Say) -> None:
         """Take the assignment if nobody has it, and see it to its end, its wait, or the end of our lease."""
@@ -82,14 +90,25 @@ class Agents:
             await asyncio.wait(tasks, timeout=until)
         for assignment_id in list(self._running):
             self._cut(assignment_id, "drain")
+        cut = [task for _, task in self._running.values()]
+        if cut:
+            await asyncio.wait(cut, timeout=_LEAVE_SECONDS)  # they still tell MCP servers to stop
+        await self._mcp.close()
 
     def _cut(self, assignment_id: str, why: str) -> None:
         if assignment_id in self._running:
             self._why[assignment_id] = why
             self._running[assignment_id][1].cancel()
 
+    async def offered(self, spec: AgentSpec) -> tuple[dict[str, Tool], list[str]]:
+        """Return an agent's tools with those of its MCP servers, and what it must do without."""
+        more, missing = await self._mcp.tools(spec.name)
+        allowed = self.resources.settings.tools_allowed
+        theirs = {t.name: t for t in more if allowed is None or t.name in allowed}
+        return {**theirs, **self.tools(spec)}, missing
+
     def tools(self, spec: AgentSpec) -> dict[str, Tool]:
-        """Return an agent's tools, built once per process, narrowed by the settings."""
+        """Return an agent's own tools, built once per process, narrowed by the settings."""
         if spec.name not in self._tools:
             self._tools[spec.name] = [*spec.tools(self.resources.settings), read_artifact]
         allowed = self.resources.settings.tools_allowed
