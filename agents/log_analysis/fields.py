@@ -161,7 +161,7 @@ def _get(fields: Mapping[str, Any], path: tuple[str, ...] | None) -> Any:
 def _status(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    return int(value) if isinstance(value, str) and len(value) == 3 and value.isdigit() else 0  # noqa: PLR2004
+    return int(value) if isinstance(value, str) and len(value) == 3 and value.isdigit() else 0  # noqa: PLR2004 - three digits
 
 
 def _message(fields: Mapping[str, Any], plan: Plan, status: int) -> tuple[str, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from math import isfinite
 from typing import Any
 
 
@@ -119,7 +120,7 @@ def from_value(value: Any, *, syslog: bool = False) -> Level:
         if value.isdigit():
             return from_value(int(value), syslog=syslog)
         return _LETTERS.get(value, Level.unknown) if len(value) == 1 else from_text(value)[0]
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return Level.unknown
     number = int(value)
     if syslog and 0 <= number <= 7:  # noqa: PLR2004 - severities of syslog and GELF

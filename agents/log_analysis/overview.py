@@ -164,6 +164,6 @@ def _new(reading: Reading, summary: Summary, onset: float | None) -> list[dict[s
 
 
 def _rare(reading: Reading, summary: Summary) -> list[dict[str, Any]]:
-    groups = [g for g in summary.groups.values() if g.count <= 2 and Level.info <= g.level < Level.error]  # noqa: PLR2004
+    groups = [g for g in summary.groups.values() if g.count <= 2 and Level.info <= g.level < Level.error]  # noqa: PLR2004 - once or twice
     groups.sort(key=lambda g: (-g.level, g.count, g.first.line))
     return [{**_line(reading, g), "source": reading.name(g.first.file)} for g in groups[:_RARE]]

@@ -68,7 +68,7 @@ class Parser:
             return self._json(text, nesting)
         if not nesting and (found := self._framed(text)):
             return found
-        if self._columns and not text.startswith("#") and (found := self._row(text)):
+        if self._columns and not nesting and not text.startswith("#") and (found := self._row(text)):
             return found
         if text.startswith("#") or not self.forms:
             self._header(text)
@@ -110,7 +110,7 @@ class Parser:
             self._separator = "\t" if "\t" in text else " "
             return
         names = text.strip().split(",")
-        if len(names) >= 3 and all(re.fullmatch(r"\"?[A-Za-z_@][\w .@-]{0,40}\"?", n) for n in names):  # noqa: PLR2004
+        if len(names) >= 3 and all(re.fullmatch(r"\"?[A-Za-z_@][\w .@-]{0,40}\"?", n) for n in names):  # noqa: PLR2004 - two are prose
             known = {n.strip('" ').lower() for n in names}
             if known & {"timestamp", "time", "date", "datetime", "@timestamp", "timeunixnano"}:
                 self._columns, self._separator = [n.strip('" ') for n in names], ","

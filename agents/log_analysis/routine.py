@@ -94,7 +94,7 @@ def _hints(view: TurnView) -> list[tuple[MemoryHit, str]]:
     hints = []
     for memory in view.work.memories:
         pattern = memory.slots.get("pattern")
-        if memory.tier == "high" and isinstance(pattern, str) and 3 <= len(pattern) <= 400:  # noqa: PLR2004
+        if memory.tier == "high" and isinstance(pattern, str) and 3 <= len(pattern) <= 400:  # noqa: PLR2004 - a phrase
             hints.append((memory, pattern))
     return hints[:2]
 

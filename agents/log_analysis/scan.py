@@ -51,6 +51,7 @@ class FileFacts:
     events: int = 0
     size: int = 0
     form: str = ""
+    seen: int = 0
     junk: int = 0
     structured: int = 0
     notes: list[str] = field(default_factory=list)
@@ -106,7 +107,7 @@ class Scan:
             moment = moment if time is None else time
             self._take(event, number, moment, fallback, facts)
         facts.lines, facts.form = body.lines, parser.form
-        if facts.structured * 5 < facts.events and facts.junk > _JUNK_SHARE * body.size:
+        if facts.structured * 5 < facts.events and facts.junk > _JUNK_SHARE * facts.seen:
             self._bodies.pop().close()
             raise Correctable(
                 f"{file.name!r} is not a log",
@@ -122,8 +123,8 @@ class Scan:
         template = self.miner.add(message, _group(level))
         if template not in self.profiles:
             self.profiles[template] = _profile(event, file, message)
-        if facts.events < 500 or "\ufffd" in message:  # noqa: PLR2004 - enough to tell a binary file
-            facts.junk += message.count("\ufffd")
+        facts.seen += len(message)
+        facts.junk += message.count("\ufffd")
         facts.events += 1
         facts.structured += event.record.structured or event.record.named
         self.table.add(

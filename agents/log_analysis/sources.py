@@ -71,7 +71,7 @@ class LogFile:
             raise _empty(self.name)
         # a folder on the way may have been swapped for a link since the path was resolved
         link = f"/proc/self/fd/{descriptor}"
-        opened = Path(os.path.realpath(link if os.path.exists(link) else self.path))  # noqa: PTH110
+        opened = Path(os.path.realpath(link if os.path.exists(link) else self.path))  # noqa: PTH110 - a link of the kernel's
         if self.roots and not _under(opened, self.roots):
             raise outside(self.name, self.roots)
 

@@ -35,7 +35,7 @@ def test_clean_keeps_cjk_and_tabs() -> None:
 
 @given(st.text())
 def test_clean_leaves_no_control_character(text: str) -> None:
-    assert not any(c < " " and c != "\t" or c in "\x1b\x7f\u202e\u200b\u2028" for c in clean(text))
+    assert not any((c < " " and c != "\t") or c in "\x1b\x7f\u202e\u200b\u2028" for c in clean(text))
 
 
 @given(st.binary())

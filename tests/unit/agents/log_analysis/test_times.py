@@ -50,7 +50,8 @@ def test_stamps(line: str, moment: str) -> None:
 def test_the_new_year_does_not_make_a_year_of_minutes() -> None:
     stamps = Stamps(datetime(2027, 1, 1, 1, tzinfo=UTC))
     before, after = stamps.find("Dec 31 23:59:00 h a: x"), stamps.find("Jan  1 00:01:00 h a: x")
-    assert before and after
+    assert before
+    assert after
     assert after[0] - before[0] == 120
 
 
