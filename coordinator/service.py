@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from coordinator import playbooks, report, sessions, summary
-from coordinator.intake import parse
+from coordinator.intake import clean, parse
 from coordinator.planner import Planner
 from coordinator.planning import (
     Answer,
@@ -58,6 +58,7 @@ class Coordinator:
     async def submit(self, run_id: str, kwargs: dict[str, Any]) -> None:
         """Accept a request under its run id, or end the run at once saying what is wrong with it."""
         redactor = Redactor(self.settings.secrets(), run_id.encode())
+        kwargs = clean(kwargs)
         try:
             request = parse(kwargs, max_bytes=self.settings.request_max_bytes)
             problem = None

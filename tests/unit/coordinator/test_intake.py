@@ -26,6 +26,10 @@ def test_paths_and_source_objects_are_taken() -> None:
         ({"text": "x", "priority": "now"}, "priority"),
         ({"text": "x", "deadline_seconds": -1}, "deadline_seconds"),
         ({"text": "x", "colour": "red"}, "colour"),
+        ({"text": "x", "deadline_seconds": float("inf")}, "too far away"),
+        ({"text": "x", "deadline_seconds": 1e15}, "too far away"),
+        ({"text": "x", "deadline_seconds": float("nan")}, "deadline_seconds"),
+        ({"text": "x", "labels": {"a": [[[[[[[[[[[["deep"]]]]]]]]]]]]}}, "labels"),
     ],
 )
 def test_each_fault_is_named_with_the_next_step(kwargs: dict[str, object], said: str) -> None:
@@ -37,3 +41,9 @@ def test_the_limit_counts_bytes() -> None:
     assert parse({"text": "为什么"}, max_bytes=9).text == "为什么"
     with pytest.raises(Correctable, match="10 bytes"):
         parse({"text": "为什么?"}, max_bytes=9)
+
+
+def test_what_no_database_can_store_is_marked() -> None:
+    request = parse({"text": "a\x00b \ud800 結帳 😀", "labels": {"\udfff": "\x00"}}, max_bytes=99)
+    assert request.text == "a\ufffdb \ufffd 結帳 😀"
+    assert request.labels == {"\ufffd": "\ufffd"}
