@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from celery import Celery
 
@@ -14,7 +15,8 @@ from coordinator.reconcile import Reconciler
 from coordinator.service import Coordinator
 from coordinator.store import Store
 from coordinator.tasks import register
-from kernel.broker import Doorbell, Results, make_celery
+from kernel import logs
+from kernel.broker import Doorbell, Results, make_celery, submit
 from kernel.cards import Cards
 from kernel.control import Control, connect
 from kernel.database import Database
@@ -23,6 +25,9 @@ from kernel.process import Process, install
 from kernel.redaction import Redactor
 from kernel.settings import Settings, settings
 from kernel.streams import EventLog
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 
 class Parts:
@@ -97,10 +102,38 @@ def _worker() -> Celery:
     return app
 
 
-def __getattr__(name: str) -> Celery:
-    """Make the worker's app when celery asks for it (as `app`), so that importing this file costs nothing."""
-    if name not in ("app", "celery_app"):
+def _web() -> Starlette:
+    from coordinator.api import Face, make_web
+
+    logs.configure(settings(), service="api")
+    parts = make_parts(settings())
+    redactor = Redactor(settings().secrets())
+
+    def send(run_id: str, request: dict[str, Any], priority: str) -> None:
+        submit(parts.celery, redactor, run_id, request, priority=priority)
+
+    return make_web(
+        Face(
+            settings=parts.settings,
+            store=parts.store,
+            decisions=parts.decisions,
+            events=parts.events,
+            control=parts.control,
+            cards=parts.cards,
+            submit=send,
+            close=parts.close,
+        )
+    )
+
+
+def __getattr__(name: str) -> Celery | Starlette:
+    """Make the worker's app (`app`) or the HTTP face (`web`) when it is asked for, so that importing costs nothing."""
+    if name == "web":
+        globals().update(web=_web())
+    elif name in ("app", "celery_app"):
+        made = _worker()
+        globals().update(app=made, celery_app=made)
+    else:
         raise AttributeError(name)
-    made = _worker()
-    globals().update(app=made, celery_app=made)
-    return made
+    found: Celery | Starlette = globals()[name]
+    return found

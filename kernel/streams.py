@@ -62,6 +62,12 @@ class EventLog:
         entries = cast("list[tuple[str, dict[str, Any]]]", answer[0][1] if answer else [])
         return [LoggedEvent(id_, EVENT.validate_json(fields["event"])) for id_, fields in entries]
 
+    async def first(self, run_id: str) -> str:
+        """Return the id of the oldest event that is still there, or "" where there is none."""
+        with redis_errors("a read of a stream"):
+            entries: Any = await self._redis.xrange(_key(run_id), count=1)
+        return str(entries[0][0]) if entries else ""
+
     async def follow(self, run_id: str, after: str = "0") -> AsyncIterator[LoggedEvent | None]:
         """Yield events as they come until the report; None each few silent seconds (a heartbeat)."""
         last = after
