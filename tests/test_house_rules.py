@@ -68,15 +68,23 @@ def test_broad_excepts_stand_only_at_the_two_boundaries() -> None:
         for name, _, tree in TREES
         for node in ast.walk(tree)
         if isinstance(node, ast.ExceptHandler)
-        and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
+        and (
+            node.type is None
+            or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException"))
+        )
         and name not in BROAD_EXCEPT_ALLOWED
     ]
     assert found == []
 
 
-@pytest.mark.parametrize("word", ["TO" + "DO", "FIX" + "ME", "Not" + "ImplementedError", "shell=" + "True", "unittest" + ".mock"])
+@pytest.mark.parametrize(
+    "word", ["TO" + "DO", "FIX" + "ME", "Not" + "ImplementedError", "shell=" + "True", "unittest" + ".mock"]
+)
 def test_no_shortcuts(word: str) -> None:
-    tests = [(p.relative_to(ROOT).as_posix(), p.read_text(encoding="utf-8")) for p in (ROOT / "tests").rglob("*.py")]
+    tests = [
+        (p.relative_to(ROOT).as_posix(), p.read_text(encoding="utf-8"))
+        for p in (ROOT / "tests").rglob("*.py")
+    ]
     both = [(name, text) for name, text, _ in TREES] + tests
     assert [name for name, text in both if word in text] == []
 
@@ -108,7 +116,9 @@ def test_the_locks_name_no_index() -> None:
 
 
 def test_no_committed_file_names_a_machine_path() -> None:
-    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    names = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
     word = "/" + "work/"
     found = []
     for name in filter(None, names):
@@ -126,7 +136,9 @@ def test_the_page_on_architecture_and_the_tree_agree() -> None:
     real = set()
     for package in PACKAGES:
         for path in (ROOT / package).iterdir():
-            if path.suffix == ".py" and path.stem != "__init__" or path.is_dir() and path.name != "__pycache__":
+            if (path.suffix == ".py" and path.stem != "__init__") or (
+                path.is_dir() and path.name != "__pycache__"
+            ):
                 real.add(f"{package}/{path.stem if path.suffix == '.py' else path.name}")
     assert told == real, f"missing on the page: {sorted(real - told)}; not in the tree: {sorted(told - real)}"
 
@@ -143,7 +155,11 @@ def test_decisions_have_their_four_parts() -> None:
     assert len(pages) >= 8
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        missing = [part for part in ("## Context", "## Decision", "## Consequences", "## What enforces it") if part not in text]
+        missing = [
+            part
+            for part in ("## Context", "## Decision", "## Consequences", "## What enforces it")
+            if part not in text
+        ]
         assert missing == [], page.name
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from celery import Celery
 
-from tests.support.desk import Desk, desk  # noqa: F401 a fixture
+from tests.support.desk import Desk
 
 pytestmark = pytest.mark.e2e
 
@@ -41,15 +41,13 @@ def until(happened: Callable[[], Any], what: str, *, seconds: float = 60) -> Any
 
 
 def lines_of(path: Path) -> list[str]:
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as file:
-        return file.read().split("\n")
+    return gzip.decompress(path.read_bytes()).decode().split("\n")
 
 
 @pytest.mark.parametrize(("name", "truth", "seconds"), TRUTHS)
 def test_the_true_cause_is_found_with_evidence_that_stands(
     desk: Desk, name: str, truth: str, seconds: float
-) -> None:  # noqa: F811
+) -> None:
     path = CASES / f"{name}.log.gz"
     if not path.exists():
         pytest.skip(f"{path} is not here")
@@ -69,7 +67,7 @@ def test_the_true_cause_is_found_with_evidence_that_stands(
             assert at >= 0, (item, line)
 
 
-def test_a_program_with_only_celery_and_the_address(desk: Desk, tmp_path: Path) -> None:  # noqa: F811
+def test_a_program_with_only_celery_and_the_address(desk: Desk, tmp_path: Path) -> None:
     log = desk.working_dir / "plain.log"
     log.write_text(
         "2026-11-29T03:00:00Z INFO started\n2026-11-29T03:00:01Z ERROR disk full: /var 100% used\n"
@@ -97,7 +95,7 @@ def test_a_program_with_only_celery_and_the_address(desk: Desk, tmp_path: Path) 
         ({"text": "x", "nonsense": 1}, "nonsense"),
     ],
 )
-def test_wrong_types_over_the_queue_get_an_answer(desk: Desk, kwargs: dict[str, Any], said: str) -> None:  # noqa: F811
+def test_wrong_types_over_the_queue_get_an_answer(desk: Desk, kwargs: dict[str, Any], said: str) -> None:
     url = desk.status()["broker_url"]
     app = Celery(broker=url, backend=url)
     report = app.send_task("coordinator.submit", kwargs=kwargs, queue="coordinator").get(timeout=30)
@@ -106,7 +104,7 @@ def test_wrong_types_over_the_queue_get_an_answer(desk: Desk, kwargs: dict[str, 
     app.close()
 
 
-def test_sources_that_cannot_be_read_are_said_and_nothing_is_lost(desk: Desk, tmp_path: Path) -> None:  # noqa: F811
+def test_sources_that_cannot_be_read_are_said_and_nothing_is_lost(desk: Desk, tmp_path: Path) -> None:
     folder = desk.working_dir / "bad"
     folder.mkdir(exist_ok=True)
     (folder / "empty.log").write_text("")
@@ -131,7 +129,7 @@ def test_sources_that_cannot_be_read_are_said_and_nothing_is_lost(desk: Desk, tm
     app.close()
 
 
-def test_two_workers_share_twenty_runs_and_a_third_joins_without_a_restart(desk: Desk) -> None:  # noqa: F811
+def test_two_workers_share_twenty_runs_and_a_third_joins_without_a_restart(desk: Desk) -> None:
     log = desk.working_dir / "many.log"
     log.write_text(
         "".join(
@@ -164,11 +162,11 @@ def test_two_workers_share_twenty_runs_and_a_third_joins_without_a_restart(desk:
     app.close()
 
 
-def _live(desk: Desk, agent: str) -> int:  # noqa: F811
+def _live(desk: Desk, agent: str) -> int:
     return sum(1 for card in desk.status()["cards"] if card["agent"] == agent)
 
 
-def test_kill_9_of_any_worker_in_a_run_and_the_run_ends(desk: Desk) -> None:  # noqa: F811
+def test_kill_9_of_any_worker_in_a_run_and_the_run_ends(desk: Desk) -> None:
     log = desk.working_dir / "kill.log"
     log.write_text(
         "".join(
@@ -190,18 +188,18 @@ def test_kill_9_of_any_worker_in_a_run_and_the_run_ends(desk: Desk) -> None:  # 
     app.close()
 
 
-def _alive_again(desk: Desk, name: str, victims: list[int]) -> bool:  # noqa: F811
+def _alive_again(desk: Desk, name: str, victims: list[int]) -> bool:
     rows = [p for p in desk.status()["processes"] if p["name"].startswith(name)]
     return bool(rows) and all(p["state"] == "running" and p["pid"] != victims[0] for p in rows)
 
 
-def test_a_run_past_its_deadline_ends_expired(desk: Desk) -> None:  # noqa: F811
+def test_a_run_past_its_deadline_ends_expired(desk: Desk) -> None:
     answer = desk.submit("why?", "--deadline", "0.01s")
     assert answer.code == 3, answer
     assert answer.json["state"] == "expired"
 
 
-def test_a_second_desk_on_the_folder_is_refused(desk: Desk) -> None:  # noqa: F811
+def test_a_second_desk_on_the_folder_is_refused(desk: Desk) -> None:
     answer = desk.run("up", "--detach")
     assert answer.code in (1, 2)
     assert "already" in answer.err

@@ -94,7 +94,9 @@ async def test_high_priority_is_served_first(redis: aioredis.Redis, bell: Doorbe
 
 
 async def test_a_doorbell_carries_an_id_and_shows_no_secret(redis: aioredis.Redis, bell: Doorbell) -> None:
-    bell.ring("coordinator.advance", "run-1", queue_name="coordinator", note="login with hunter2-secret fails")
+    bell.ring(
+        "coordinator.advance", "run-1", queue_name="coordinator", note="login with hunter2-secret fails"
+    )
     _, raw = await redis.brpop(["coordinator\x06\x163"], timeout=5)
     assert "hunter2" not in raw
     assert json.loads(raw)["headers"]["argsrepr"].startswith("<run-1 login with")

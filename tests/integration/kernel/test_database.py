@@ -48,9 +48,9 @@ def test_moments_keep_their_zone_and_naive_ones_are_refused(database: Database) 
         session.add(RunRow(id="r", deadline_at=shanghai))
     with database.reading() as session:
         assert session.get_one(RunRow, "r").deadline_at == datetime(2026, 11, 29, 3, 0, tzinfo=UTC)
+    naive = datetime(2026, 11, 29)  # noqa: DTZ001 the point
     with pytest.raises(Fatal, match="without a zone"), database.writing() as session:
-        session.add(RunRow(id="s", deadline_at=datetime(2026, 11, 29)))  # noqa: DTZ001 the point
-        session.flush()
+        session.add(RunRow(id="s", deadline_at=naive))  # flushed by the commit
 
 
 def test_writers_queue_instead_of_failing(database: Database) -> None:

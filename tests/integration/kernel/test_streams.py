@@ -76,7 +76,11 @@ async def test_a_cut_text_is_marked_superseded(events: EventLog) -> None:
     await texts.write("whole answer")
     await texts.close()
     deltas = [e.event for e in await events.read("r")]
-    assert [(d.text, d.superseded) for d in deltas] == [("half an ans", False), ("", True), ("whole answer", False)]
+    assert [(d.text, d.superseded) for d in deltas] == [
+        ("half an ans", False),
+        ("", True),
+        ("whole answer", False),
+    ]
 
 
 async def test_without_redis_an_event_is_lost_and_work_goes_on() -> None:
