@@ -53,7 +53,7 @@ class Reading:
 
 async def read(database: Database, control: Control, cards: Cards) -> Reading:
     """Return what there is to measure now; raise Retryable where SQL or Redis does not answer."""
-    reading = await asyncio.to_thread(_rows, database, now())
+    reading = await asyncio.to_thread(read_rows, database, now())
     live: dict[str, float] = {}
     queues = {*FIXED_QUEUES, *(labels[0] for labels in reading.samples["nightdesk_oldest_waiting_seconds"])}
     for card in await cards.live():
@@ -86,7 +86,8 @@ class _Collector:
             yield family
 
 
-def _rows(database: Database, at: datetime) -> Reading:
+def read_rows(database: Database, at: datetime) -> Reading:
+    """Return the part of a reading that comes from SQL."""
     reading = Reading()
     with database.reading() as db:
         # states without a row are told as 0, so that a graph has no holes
