@@ -81,44 +81,50 @@ class Masker:
     def tokens(self, message: str) -> tuple[str, ...]:
         """Return the template tokens of a message."""
         words = message.split(None, TOKEN_LIMIT)[:TOKEN_LIMIT]
-        memo = self._memo
-        try:
-            masked = [memo[word] for word in words]
-        except KeyError:
-            masked = [self._mask(word) for word in words]
+        known = self._memo.get
+        masked = [known(word) or self._mask(word) for word in words]
         return _joined(words, masked) if len(masked) > 1 else tuple(masked)
 
     def _mask(self, word: str) -> str:
-        known = self._memo.get(word)
-        if known is None:
-            if len(self._memo) > _MEMO_LIMIT:
-                self._memo.clear()
-            known = self._memo[word] = mask_word(word)
-        return known
+        if len(self._memo) > _MEMO_LIMIT:
+            self._memo.clear()
+        masked = self._memo[word] = mask_word(word)
+        return masked
 
 
 def _joined(words: list[str], masked: list[str]) -> tuple[str, ...]:
-    """Apply the rules that look at neighbours: units, sizes in brackets, names."""
-    out: list[str] = []
-    last = len(words) - 1
-    for position, token in enumerate(masked):
-        before = out[-1] if out else ""
-        if before == WILD and words[position].rstrip(_TRAIL) in _UNITS:
-            tail = words[position][len(words[position].rstrip(_TRAIL)) :]
-            if tail:
-                out[-1] = WILD + tail
-            continue
-        if before == "(<*>" and words[position].rstrip(_TRAIL) in _UNITS:
+    """Apply the rules that look at neighbours: units, sizes in brackets, names, lists of values."""
+    out = [masked[0]]
+    last = masked[0]
+    previous = words[0]
+    for position in range(1, len(words)):
+        word, token = words[position], masked[position]
+        if last == WILD and (bare := word.rstrip(_TRAIL)) in _UNITS:
+            out[-1] = last = WILD + word[len(bare) :]
+        elif last == "(<*>" and word.rstrip(_TRAIL) in _UNITS:
             out.pop()  # `8451 bytes (8.25 KB)`: the same number once more
-            continue
-        named = position and (
-            words[position - 1] == _NAMED
-            or (position < last and words[position - 1] == "for" and words[position + 1] == "from")
-        )
-        named = named or (position and _ID.fullmatch(words[position - 1]) is not None)
-        if named and token not in _NOT_NAMES and token.isidentifier():
-            token = WILD  # noqa: PLW2901 - the rule for names
-        if before == WILD == token and position > 1:
-            continue  # a list of values of any length is one value
-        out.append(token)
+            last = out[-1] if out else ""
+        elif token == WILD == last and len(out) > 1:
+            pass  # a list of values of any length is one value
+        else:
+            if (
+                token != WILD
+                and _names(previous, words, position)
+                and token not in _NOT_NAMES
+                and token.isidentifier()
+            ):
+                token = WILD
+            if not (token == WILD == last and len(out) > 1):
+                out.append(token)
+                last = token
+        previous = word
     return tuple(out)
+
+
+def _names(previous: str, words: list[str], position: int) -> bool:
+    """Tell whether the word before says that this one is a name or an id."""
+    if previous == _NAMED:
+        return True
+    if previous == "for":
+        return position + 1 < len(words) and words[position + 1] == "from"
+    return previous[-1] in ":=" and _ID.fullmatch(previous) is not None

@@ -46,7 +46,6 @@ def test_grouping_accuracy_and_speed_on_loghub(data: Path, record_property) -> N
         scores[folder.name] = grouping_accuracy([r["EventId"] for r in rows], [miner.final(i) for i in found])
     record_property("ga", scores)
     record_property("lines_per_second", round(lines / seconds))
-    print({name: round(score, 3) for name, score in scores.items()}, f"{lines / seconds:,.0f} lines/s")
     assert len(scores) == 8
     assert sum(scores.values()) / len(scores) >= MEAN_GA
     assert min(scores.values()) >= LOWEST_GA
