@@ -170,7 +170,8 @@ class Settings(BaseSettings):
         """Return the SQLAlchemy URL of the truth."""
         if self.database_url is not None:
             return self.database_url.get_secret_value()
-        return f"sqlite:///{self.data / 'nightdesk.db'}"
+        # a URL: a % or ? in the folder's name would be taken for part of its grammar
+        return f"sqlite:///{quote(str(self.data / 'nightdesk.db'))}"
 
     @property
     def artifacts(self) -> str:
