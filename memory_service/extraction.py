@@ -74,7 +74,7 @@ _PREFERENCE = re.compile(
 )
 _FACT = re.compile(
     r"^(?P<key>[^,;:?]{2,80}?) (?:is|are|lives at|runs on|belongs to|listens on|=) (?P<value>\S.*)$"
-    r"|^(?P<zh>[^，。：？]{2,40}?)(?:是|为|＝|=|：)(?P<zh_value>\S.*)$"
+    r"|^(?P<zh>[^，。：？]{2,40}?)(?:是|为|＝|=|：)\s*(?P<zh_value>\S.*)$"
     r"|^(?P<ja>[^、。]{2,40}?)は(?P<ja_value>\S.*?)(?:です|だ)?[。.]?$",
     re.IGNORECASE,
 )

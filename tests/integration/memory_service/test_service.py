@@ -32,7 +32,9 @@ def states(desk: World) -> list[tuple[str, str, str, int]]:
         return [(row.kind, row.text, state.status, state.weight) for row, state in rows]
 
 
-def test_an_incident_with_a_verified_remedy_becomes_a_procedure_that_the_next_run_recalls(desk: World) -> None:
+def test_an_incident_with_a_verified_remedy_becomes_a_procedure_that_the_next_run_recalls(
+    desk: World,
+) -> None:
     end_run(desk, "run-1", findings=[finding()], actions=[restart()])
     assert [written.outcome for written in desk.memory.learn("run-1")] == ["insert"]
     hit = desk.recall("requests to checkout fail with 503, find the cause")[0]
@@ -239,7 +241,9 @@ def test_pages_show_every_memory_once(desk: World) -> None:
     assert desk.memory.page({"namespace": "other"}) == {"memories": [], "total": 0, "next": None}
 
 
-@pytest.mark.parametrize("question", [{"limit": 0}, {"limit": "many"}, {"colour": "red"}, {"kinds": ["dream"]}])
+@pytest.mark.parametrize(
+    "question", [{"limit": 0}, {"limit": "many"}, {"colour": "red"}, {"kinds": ["dream"]}]
+)
 def test_a_question_that_cannot_be_read_says_so(desk: World, question: dict[str, object]) -> None:
     with pytest.raises(Correctable, match="cannot be read"):
         desk.memory.page(question)

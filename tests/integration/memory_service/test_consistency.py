@@ -1,0 +1,230 @@
+"""SQL and the index stay one, whatever is killed and whoever writes at once."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from sqlmodel import col, select
+
+from memory_service.domain import Status
+from memory_service.embed.hash import HashEmbedder
+from memory_service.embed.port import Vector
+from memory_service.index.port import Point
+from memory_service.lexical import document
+from memory_service.reading import by_ids
+from memory_service.relay import point_of
+from memory_service.space import current_space
+from memory_service.tables import EmbedSpaceRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
+from tests.integration.memory_service.world import World, world
+
+
+def active(desk: World) -> dict[str, int]:
+    query = select(MemoryRow.id, MemoryStateRow.rev).where(
+        col(MemoryRow.pk) == col(MemoryStateRow.pk), MemoryStateRow.status == Status.active.value
+    )
+    with desk.database.reading() as session:
+        return dict(session.exec(query).all())
+
+
+KILLED_WRITER = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from tests.integration.memory_service.world import world
+point, dies = sys.argv[2].split(":")
+with world(Path(sys.argv[1])) as desk:
+    def die(*_):
+        os.kill(os.getpid(), signal.SIGKILL)
+    ids = [desk.remember(f"{dies} memory {n} of the pool", key=f"{dies}-{n}", kind="episode", relay=False) for n in range(6)]
+    desk.store.forget("default", ids[0], at=desk.now, actor="t")
+    if point == "before_index":
+        desk.index.upsert = die
+    elif point == "half_index":
+        upsert = desk.index.upsert
+        desk.index.upsert = lambda points: (upsert(points[:3]), die())
+    elif point == "before_settle":
+        desk.relay._settle = die
+    elif point == "before_relay":
+        die()
+    desk.relay.drain()
+"""
+
+
+def killed(folder: Path, point: str) -> None:
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_WRITER, str(folder), point, str(root)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=root,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def test_kill_9_anywhere_between_commit_and_index_loses_nothing(tmp_path: Path) -> None:
+    for number, point in enumerate(("before_relay", "before_index", "half_index", "before_settle") * 2):
+        killed(tmp_path, f"{point}:{number}")
+    with world(tmp_path) as desk:
+        assert len(active(desk)) == 8 * 5
+        desk.relay.drain()
+        assert desk.index.revisions() == active(desk)
+        assert desk.drift() == 0
+
+
+TWO_WRITERS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from datetime import UTC, datetime
+from kernel.database import Database
+from memory_service.domain import Candidate
+from memory_service.store import Store
+store = Store(Database(f"sqlite:///{sys.argv[1]}"))
+candidate = Candidate(
+    namespace="default", kind="fact", text="checkout uses a pool of 20", importance=0.7, source_kind="user"
+)
+for n in range(50):
+    store.write(candidate, "store", at=datetime.now(UTC), actor="t")
+"""
+
+
+def test_two_processes_that_add_the_same_fact_leave_one_row(tmp_path: Path) -> None:
+    root = Path(__file__).parents[3]
+    with world(tmp_path) as desk:
+        command = [sys.executable, "-c", TWO_WRITERS, str(tmp_path / "nightdesk.db"), str(root)]
+        writers = [subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE) for _ in range(2)]
+        for writer in writers:
+            _, stderr = writer.communicate(timeout=120)
+            assert writer.returncode == 0, stderr
+        listed = desk.memory.page({})
+        assert (listed["total"], listed["memories"][0]["weight"]) == (1, 100)
+
+
+def test_threads_that_write_in_two_namespaces_read_only_their_own(desk: World) -> None:
+    def work(namespace: str) -> None:
+        for number in range(15):
+            desk.remember(f"{namespace} keeps pool number {number}", namespace=namespace)
+            assert all(
+                text.startswith(f"{namespace} ") for text in desk.texts("pool number", namespace=namespace)
+            )
+
+    failures: list[BaseException] = []
+
+    def guarded(namespace: str) -> None:
+        try:
+            work(namespace)
+        except BaseException as error:  # noqa: BLE001 told to the main thread
+            failures.append(error)
+
+    threads = [Thread(target=guarded, args=(name,)) for name in ("red", "blue")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert (desk.index.count("red"), desk.index.count("blue")) == (15, 15)
+    assert desk.drift() == 0
+
+
+def test_a_late_relay_does_not_bring_a_forgotten_memory_back(desk: World) -> None:
+    id_ = desk.remember("checkout pool exhausted")
+    memory = by_ids(desk.database, [id_])[id_]
+    stale: Point = point_of(memory, HashEmbedder().question(memory.text))
+    desk.memory.forget({"id": id_})
+    desk.index.upsert([stale])  # a worker that slept between reading and writing
+    assert desk.recall("checkout pool exhausted") == []
+    desk.relay.reconcile()
+    desk.relay.drain()
+    assert desk.index.count() == 0
+
+
+def test_what_changes_while_the_relay_embeds_is_looked_at_again(tmp_path: Path) -> None:
+    changes: list[str] = []
+
+    class Slow(HashEmbedder):
+        def passages(self, texts: list[str]) -> list[Vector]:
+            if changes:
+                desk.store.forget("default", changes.pop(), at=desk.now, actor="t")
+            return super().passages(texts)
+
+    with world(tmp_path, embedder=Slow()) as desk:
+        id_ = desk.remember("checkout pool exhausted", relay=False)
+        changes.append(id_)
+        desk.relay.drain()
+        assert desk.index.count() == 0
+        assert desk.drift() == 0
+        with desk.database.reading() as session:
+            assert session.exec(select(MemoryOutboxRow)).all() == []
+
+
+@pytest.mark.parametrize("lost", ["whole folder", "one point", "strangers"])
+def test_a_lost_index_is_rebuilt_from_sql_without_embedding_again(tmp_path: Path, lost: str) -> None:
+    embedded: list[str] = []
+
+    class Counting(HashEmbedder):
+        def passages(self, texts: list[str]) -> list[Vector]:
+            embedded.extend(texts)
+            return super().passages(texts)
+
+    with world(tmp_path, embedder=Counting()) as desk:
+        ids = [desk.remember(f"memory number {n} of the pool") for n in range(8)]
+        if lost == "one point":
+            desk.index.delete([ids[3]])
+        elif lost == "strangers":
+            bare = {"ns": "default", "user": "", "kind": "fact", "rev": 1}
+            stranger = "00000000-0000-0000-0000-0000000000aa"
+            desk.index.upsert([Point(stranger, HashEmbedder().question("x"), document("x"), bare)])
+    if lost == "whole folder":
+        shutil.rmtree(tmp_path / "edge")
+    embedded.clear()
+    with world(tmp_path, embedder=Counting()) as desk:
+        assert desk.memory.catch_up().total == {"whole folder": 8, "one point": 1, "strangers": 1}[lost]
+        assert desk.index.revisions() == active(desk)
+        assert len(desk.texts("memory of the pool", limit=10)) == 8
+        assert [text for text in embedded if "memory number" in text] == []
+
+
+class Other(HashEmbedder):
+    """A second model with the same dimensions: what checks of dimensions miss."""
+
+    name = "hash/other"
+
+    def question(self, text: str) -> Vector:
+        return list(reversed(super().question(text)))
+
+
+class Swapped(Other):
+    """The model behind the same name was changed."""
+
+    name = HashEmbedder.name
+
+
+@pytest.mark.parametrize("embedder", [Other(), Swapped()])
+def test_another_model_gets_a_space_of_its_own_also_with_equal_dimensions(
+    tmp_path: Path, embedder: HashEmbedder
+) -> None:
+    with world(tmp_path) as desk:
+        desk.remember("checkout pool exhausted")
+        old = current_space(desk.database, HashEmbedder())
+    with world(tmp_path, embedder=embedder) as desk:
+        new = current_space(desk.database, embedder)
+        assert (new.dimensions, new.id != old.id) == (old.dimensions, True)
+        assert desk.index.count() == 0
+        desk.memory.catch_up()
+        assert desk.texts("checkout pool exhausted") == ["checkout pool exhausted"]
+        desk.remember("the gateway certificate expired")
+    with world(tmp_path) as desk:  # and back again
+        assert current_space(desk.database, HashEmbedder()) == old
+        desk.memory.catch_up()
+        assert desk.index.revisions() == active(desk)
+        with desk.database.reading() as session:
+            current = session.exec(select(EmbedSpaceRow.id).where(EmbedSpaceRow.state == "current")).all()
+        assert list(current) == [old.id]
