@@ -6,6 +6,7 @@ import os
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import quote
 
 from pydantic import BaseModel, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
