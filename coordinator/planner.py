@@ -20,7 +20,7 @@ from kernel import logs
 from kernel.broker import MEMORY, Doorbell
 from kernel.cards import Cards
 from kernel.clock import now
-from kernel.contracts import Card, MemoryHit, Plan, PlannedAssignment, Request
+from kernel.contracts import Card, MemoryHit, Plan, PlannedAssignment, Request, SessionTurn
 from kernel.control import Control
 from kernel.errors import NightdeskError
 from kernel.events import MemoryRecalled, StatusChange
@@ -139,7 +139,13 @@ class Planner:
     ) -> Plan | None:
         """Ask the model for a plan; invalid ones go back once with what is wrong."""
         assert self.model is not None
-        question = plan_question(request.text, cards, [m.text for m in memories], run.session_summary)
+        question = plan_question(
+            request.text,
+            cards,
+            [m.text for m in memories],
+            summary=run.session_summary,
+            turns=[SessionTurn.model_validate(turn) for turn in run.session],
+        )
         messages = [
             Message(role="system", content=_PROMPT.read_text("utf-8")),
             Message(role="user", content=question),

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kernel.contracts import Card, Outcome, Plan, PlannedAssignment, Value
+from kernel.contracts import Card, Outcome, Plan, PlannedAssignment, SessionTurn, Value
 from kernel.states import ASSIGNMENT_ENDED, RUN_ENDED, AssignmentState, RunState
 
 MAX_ASSIGNMENTS = 8
@@ -206,9 +206,18 @@ PLAN_SCHEMA: dict[str, Any] = {
 }
 
 
-def plan_question(request: str, cards: Sequence[Card], memories: Sequence[str], session: str) -> str:
+def plan_question(
+    request: str,
+    cards: Sequence[Card],
+    memories: Sequence[str],
+    *,
+    summary: str,
+    turns: Sequence[SessionTurn],
+) -> str:
     """Return the planner's question; everything from outside stands in it as JSON."""
     known = [{"agent": card.agent, "purpose": card.purpose} for card in {c.agent: c for c in cards}.values()]
+    told = [{"asked": turn.text, "answered": turn.answer, "agents": turn.agents} for turn in turns]
+    session = {"older": summary, "turns": told}
     parts = {"agents": known, "memories": list(memories), "session": session, "request": request}
     return json.dumps(parts, ensure_ascii=False, indent=1)
 

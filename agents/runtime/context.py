@@ -49,6 +49,10 @@ def tame(value: Any) -> Any:
     return value
 
 
+#: Steps by which the opening shrinks until it fits: the session goes first, then memories, then the request is halved.
+_DROP_SESSION, _DROP_MEMORIES, _CUT_REQUEST = 2, 3, 3
+
+
 class Context:
     """Builds the messages of one assignment; `marker` is random per run, so that no text can close a fence."""
 
@@ -92,8 +96,8 @@ class Context:
     def _opening(self, view: TurnView, step: int) -> str:
         work = view.work
         request = tame(work.request)
-        if step > 3:  # noqa: PLR2004 the first three steps drop sections
-            keep = max(200, len(request) >> (step - 3))
+        if step > _CUT_REQUEST:
+            keep = max(200, len(request) >> (step - _CUT_REQUEST))
             request = request if len(request) <= keep else f"{request[:keep]} …[cut]"
         goal = tame(" ".join(self._hide(work.goal).split())).replace(self._marker, "")
         parts = [f"Your goal: {goal}", self.fenced("request", request)]
@@ -101,12 +105,15 @@ class Context:
             parts.append(self.fenced("inputs", work.inputs))
         if work.sources:
             parts.append(self.fenced("sources", [source.name for source in work.sources]))
-        if work.labels and step < 4:  # noqa: PLR2004
+        if work.labels and step <= _CUT_REQUEST:
             parts.append(self.fenced("labels", work.labels))
-        if work.memories and step < 3:  # noqa: PLR2004
+        if work.memories and step < _DROP_MEMORIES:
             parts.append(self.fenced("memories", [memory_line(memory) for memory in work.memories]))
-        if work.session_summary and step < 2:  # noqa: PLR2004
+        if work.session_summary and step < _DROP_SESSION:
             parts.append(self.fenced("session so far", work.session_summary))
+        turns = [{"asked": turn.text, "answered": turn.answer} for turn in work.session]
+        if turns and step < _DROP_SESSION:
+            parts.append(self.fenced("earlier turns of this session", turns))
         if work.earlier and step < 1:
             earlier = {
                 key: outcome.model_dump(exclude_defaults=True) for key, outcome in work.earlier.items()

@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,8 +17,9 @@ from coordinator.planning import (
     check_plan,
     next_steps,
     plan_problems,
+    plan_question,
 )
-from kernel.contracts import Card, PlannedAssignment
+from kernel.contracts import Card, PlannedAssignment, SessionTurn
 from kernel.states import AssignmentState as A
 from kernel.states import RunState as R
 
@@ -118,3 +120,18 @@ class TestCheckPlan:
             ]
         }
         assert check_plan(raw, [self.CARD])[0] is None
+
+
+def test_the_model_that_plans_sees_the_session() -> None:
+    turn = SessionTurn(run_id="r0", text="计划两天", answer="Day 1 …", agents=["travel_planner"])
+    cards = [Card(agent="travel_planner", purpose="plans trips", queue="q", worker=w) for w in ("w1", "w2")]
+    asked = json.loads(plan_question("swap it", cards, ["m"], summary="older runs", turns=[turn]))
+    assert asked == {
+        "agents": [{"agent": "travel_planner", "purpose": "plans trips"}],
+        "memories": ["m"],
+        "session": {
+            "older": "older runs",
+            "turns": [{"asked": "计划两天", "answered": "Day 1 …", "agents": ["travel_planner"]}],
+        },
+        "request": "swap it",
+    }

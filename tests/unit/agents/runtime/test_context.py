@@ -10,7 +10,7 @@ import pytest
 
 from agents.runtime.context import Context, cost, memory_line, tame
 from agents.runtime.spec import DoneCall, DoneTurn, TurnView
-from kernel.contracts import Finding, MemoryHit, Outcome, Source, Work
+from kernel.contracts import Finding, MemoryHit, Outcome, SessionTurn, Source, Work
 from kernel.model.port import Message
 from kernel.redaction import Redactor
 from kernel.states import CallState
@@ -55,6 +55,7 @@ def test_the_whole_conversation() -> None:
             memories=[memory],
             earlier={"logs": Outcome(answer="earlier answer")},
             session_summary="summary",
+            session=[SessionTurn(run_id="r0", text="asked before", answer="answered before")],
             labels={"sev": "1"},
         ),
         turns=[turn(1, {"lines": 3}, "two", text="I look"), turn(2, None)],
@@ -81,6 +82,7 @@ def test_the_whole_conversation() -> None:
         "[mem:m1|episode|high|3d] pool ran empty",
         "earlier answer",
         "summary",
+        '{"asked": "asked before", "answered": "answered before"}',
         '"sev"',
     ):
         assert text in opening
