@@ -249,4 +249,5 @@ def summary(call: DoneCall) -> str:
         text = ", ".join(f"{k}={v}" for k, v in plain.items())
     else:
         text = str(call.value)
+    text = " ".join(text.split())
     return text if len(text) <= _SUMMARY_CHARACTERS else f"{text[:_SUMMARY_CHARACTERS]}…"
