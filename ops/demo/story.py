@@ -25,7 +25,7 @@ BASELINE_REQUESTS = 120
 BREAK_SECONDS, RUN_SECONDS, NOTICE_SECONDS, LEARN_SECONDS = 15.0, 60.0, 5.0, 15.0
 #: How long a person may take: the approval's own time to live.
 PERSON_SECONDS = 900.0
-WATCH_SECONDS = 3.0
+WATCH_SECONDS, GLANCE_SECONDS = 5.0, 1.5
 _ENDED = ("SUCCESS", "succeeded", "failed", "cancelled", "expired", "FAILURE")
 
 
@@ -83,11 +83,11 @@ class Story:
     def _see_through(self, result: AsyncResult[dict[str, Any]]) -> dict[str, Any]:
         if not wait_until(lambda: result.state != "PENDING", RUN_SECONDS):
             raise DemoFailedError(f"no coordinator took run {result.id}")
-        with self._watching(result.id):
+        with self._watching(result):
             reached = self._await(result, "waiting", RUN_SECONDS)
         if reached == "waiting":
             seconds = RUN_SECONDS if self._approve(result.id) else PERSON_SECONDS
-            with self._watching(result.id):
+            with self._watching(result):
                 self._await(result, "", seconds)
         report = result.get(timeout=RUN_SECONDS)
         if report["state"] != "succeeded":
@@ -95,15 +95,17 @@ class Story:
         return report
 
     @contextmanager
-    def _watching(self, run_id: str) -> Iterator[None]:
+    def _watching(self, result: AsyncResult[dict[str, Any]]) -> Iterator[None]:
         """Show the live tree on our own output meanwhile; it resumes where it was left."""
         sys.stdout.flush()
-        watch = subprocess.Popen(self._stage.desk.argv("watch", run_id), stdin=subprocess.DEVNULL)
+        watch = subprocess.Popen(self._stage.desk.argv("watch", result.id), stdin=subprocess.DEVNULL)
         try:
             yield
         finally:
+            # on a terminal it stays while a person is awaited, and the question needs the screen
+            stays = str(result.state) == "waiting" and sys.stdout.isatty()
             try:
-                self._shown = watch.wait(WATCH_SECONDS) == 0
+                self._shown = watch.wait(GLANCE_SECONDS if stays else WATCH_SECONDS) == 0
             except subprocess.TimeoutExpired:
                 self._shown = False
                 watch.send_signal(signal.SIGINT)  # as Ctrl-C would: it puts the terminal in order
