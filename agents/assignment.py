@@ -110,24 +110,6 @@ class Assignment:
         texts = TextStream(
             self._agents.events, run_id=work.run_id, assignment_id=work.assignment_id, agent=spec.name
         )
-        gate = Gate(
-            work=work,
-            database=self._database,
-            journal=self._journal,
-            policy=spec.policy(self._settings),
-            ttl_seconds=self._settings.approval_ttl_seconds,
-            emit=self._emit,
-            redactor=self._redactor,
-        )
-        execution = Execution(
-            work=work,
-            tools=tools,
-            journal=self._journal,
-            gate=gate,
-            resources=self._agents.resources,
-            emit=self._emit,
-            redactor=self._redactor,
-        )
 
         async def judge(outcome: Outcome) -> tuple[Outcome, list[str]]:
             served = {memory.id for memory in work.memories}
@@ -140,13 +122,33 @@ class Assignment:
                 tools=list(tools),
                 limits=self._limits(spec),
                 journal=self._journal,
-                calls=execution,
+                calls=self._execution(spec, work, tools),
                 check=judge,
                 on_text=texts.write,
                 announce=self._announce,
             )
         finally:
             await texts.close()
+
+    def _execution(self, spec: AgentSpec, work: Work, tools: dict[str, Tool]) -> Execution:
+        gate = Gate(
+            work=work,
+            database=self._database,
+            journal=self._journal,
+            policy=spec.policy(self._settings),
+            ttl_seconds=self._settings.approval_ttl_seconds,
+            emit=self._emit,
+            redactor=self._redactor,
+        )
+        return Execution(
+            work=work,
+            tools=tools,
+            journal=self._journal,
+            gate=gate,
+            resources=self._agents.resources,
+            emit=self._emit,
+            redactor=self._redactor,
+        )
 
     def _reader(self, spec: AgentSpec, work: Work) -> LineReader | None:
         read_line = spec.read_line

@@ -24,11 +24,11 @@ from coordinator.intake import parse
 from coordinator.store import Snapshot, Store
 from kernel import metrics
 from kernel.cards import Cards
-from kernel.contracts import Report
 from kernel.control import Control
 from kernel.errors import Correctable, Fatal, NightdeskError
 from kernel.records import ApprovalRow, RunRow
 from kernel.redaction import Redactor
+from kernel.reports import Report
 from kernel.settings import Settings
 from kernel.states import ApprovalState
 from kernel.streams import EventLog

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from kernel.contracts import (
-    AssignmentSummary,
-    MemoryHit,
-    NotDone,
-    Outcome,
-    Report,
-    ReportMemory,
-    Request,
-    Usage,
-)
+from kernel.contracts import MemoryHit, NotDone, Outcome, Request, Usage
 from kernel.records import AssignmentRow, RunRow
+from kernel.reports import AssignmentSummary, Report, ReportMemory
 from kernel.states import AssignmentState, RunState
 
 _A = AssignmentState

@@ -30,10 +30,11 @@ from coordinator.store import Snapshot, Store
 from kernel import logs
 from kernel.broker import COORDINATOR, MEMORY, Doorbell, Results
 from kernel.clock import now
-from kernel.contracts import Report, Request
+from kernel.contracts import Request
 from kernel.errors import Correctable, Fatal
 from kernel.events import ReportReady, StatusChange
 from kernel.redaction import Redactor
+from kernel.reports import Report
 from kernel.settings import Settings
 from kernel.states import AssignmentState, RunState
 from kernel.streams import EventLog

@@ -12,9 +12,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
 
 from kernel import logs
-from kernel.contracts import Report
 from kernel.errors import Correctable, Retryable
 from kernel.events import ReportReady
+from kernel.reports import Report
 from kernel.streams import EventLog, LoggedEvent
 
 log = logs.get(__name__)
@@ -82,9 +82,7 @@ async def _frames(
         yield ServerSentEvent(comment="the event log does not answer; come back with Last-Event-ID")
 
 
-async def _silent_end(
-    events: EventLog, run_id: str, after: str, read_report: ReadReport
-) -> Report | None:
+async def _silent_end(events: EventLog, run_id: str, after: str, read_report: ReadReport) -> Report | None:
     """Return the report of a published run where the log has nothing more to say; else None."""
     report = await asyncio.to_thread(read_report)
     return None if report is None or await events.read(run_id, after) else report

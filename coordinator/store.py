@@ -12,9 +12,10 @@ from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from kernel.clock import now
-from kernel.contracts import PlannedAssignment, Report, Request, SessionTurn
+from kernel.contracts import PlannedAssignment, Request, SessionTurn
 from kernel.database import Database
 from kernel.records import ApprovalRow, AssignmentRow, RunRow, SessionRow
+from kernel.reports import Report
 from kernel.states import (
     RUN_ENDED,
     ApprovalState,

@@ -61,13 +61,19 @@ def make_celery(settings: Settings, service: str) -> Celery:
     app = Celery(
         f"nightdesk.{service}", broker=settings.redis_url, backend=settings.redis_url, task_cls=QuietTask
     )
-    app.conf.update(
-        task_serializer="json",
-        result_serializer="json",
-        accept_content=["json"],
-        broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,
-        broker_transport_options={
+    app.conf.update(_transport(settings), **_work(settings))
+    return app  # type: ignore[return-value] # generic in the task class in the stubs only
+
+
+def _transport(settings: Settings) -> dict[str, Any]:
+    """Return how messages travel."""
+    return {
+        "task_serializer": "json",
+        "result_serializer": "json",
+        "accept_content": ["json"],
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
+        "broker_transport_options": {
             "visibility_timeout": _VISIBILITY_SECONDS,
             "priority_steps": list(PRIORITY_STEPS),
             "sep": _PRIORITY_SEPARATOR,
@@ -77,34 +83,39 @@ def make_celery(settings: Settings, service: str) -> Celery:
             "socket_keepalive": True,
             "health_check_interval": 10,
         },
-        redis_socket_timeout=15,
-        redis_socket_connect_timeout=5,
-        task_acks_late=False,
-        worker_disable_prefetch=True,
-        worker_prefetch_multiplier=1,
-        task_ignore_result=True,
-        task_queues=[queue(name) for name in FIXED_QUEUES],
-        task_default_queue=COORDINATOR,
-        task_create_missing_queues=False,
-        task_send_sent_event=True,
-        worker_send_task_events=True,
-        worker_hijack_root_logger=False,
-        worker_redirect_stdouts=False,
-        result_expires=settings.result_ttl_seconds,
-        result_extended=False,
-        task_repr_maxlevels=1,
-        enable_utc=True,
-        timezone="UTC",
-        beat_scheduler="redbeat.RedBeatScheduler",
-        beat_max_loop_interval=max(1, int(settings.reconcile_seconds)),
+        "redis_socket_timeout": 15,
+        "redis_socket_connect_timeout": 5,
+    }
+
+
+def _work(settings: Settings) -> dict[str, Any]:
+    """Return how workers, events and beat behave."""
+    return {
+        "task_acks_late": False,
+        "worker_disable_prefetch": True,
+        "worker_prefetch_multiplier": 1,
+        "task_ignore_result": True,
+        "task_queues": [queue(name) for name in FIXED_QUEUES],
+        "task_default_queue": COORDINATOR,
+        "task_create_missing_queues": False,
+        "task_send_sent_event": True,
+        "worker_send_task_events": True,
+        "worker_hijack_root_logger": False,
+        "worker_redirect_stdouts": False,
+        "result_expires": settings.result_ttl_seconds,
+        "result_extended": False,
+        "task_repr_maxlevels": 1,
+        "enable_utc": True,
+        "timezone": "UTC",
+        "beat_scheduler": "redbeat.RedBeatScheduler",
+        "beat_max_loop_interval": max(1, int(settings.reconcile_seconds)),
         # redis locks of a dead beat: the default is 25 minutes of silence (reference, 2.11)
-        redbeat_lock_timeout=25,
-        redbeat_redis_url=settings.redis_url,
-        redbeat_redis_options={},
-        redbeat_key_prefix="nightdesk:beat:",
-        beat_schedule=_schedule(settings),
-    )
-    return app  # type: ignore[return-value] # generic in the task class in the stubs only
+        "redbeat_lock_timeout": 25,
+        "redbeat_redis_url": settings.redis_url,
+        "redbeat_redis_options": {},
+        "redbeat_key_prefix": "nightdesk:beat:",
+        "beat_schedule": _schedule(settings),
+    }
 
 
 def _schedule(settings: Settings) -> dict[str, Any]:

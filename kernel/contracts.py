@@ -1,4 +1,4 @@
-"""The frozen values that cross a border: requests, plans, outcomes, findings, cards and reports."""
+"""The frozen values that cross a border: requests, plans, outcomes, findings, cards."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-
-#: The shape of Report; a reader checks it before anything else. Documented in docs/report.md.
-REPORT_VERSION = 1
 
 
 class Value(BaseModel):
@@ -133,13 +130,7 @@ class Usage(Value):
 
     def plus(self, other: Usage) -> Usage:
         """Return the sum of both."""
-        return Usage(
-            turns=self.turns + other.turns,
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cost=self.cost + other.cost,
-        )
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})
 
 
 class Outcome(Value):
@@ -219,44 +210,3 @@ class Card(Value):
     #: RE2 patterns over the request text: what this agent is for where no playbook and no model plans.
     handles: list[str] = []
     version: str = ""
-
-
-class ReportMemory(Value):
-    """A memory that was served to the run, and whether the report cites it."""
-
-    id: str
-    text: str
-    cited: bool = False
-
-
-class AssignmentSummary(Value):
-    """Who did which part, with what brain, and how it ended."""
-
-    key: str
-    agent: str
-    state: str
-    worker: str = ""
-    brain: str = ""
-    attempts: int = 0
-    reason: str = ""
-
-
-class Report(Value):
-    """What a run answers. The shape is versioned: see docs/report.md."""
-
-    version: int = REPORT_VERSION
-    run_id: str
-    state: str
-    reason: str = ""
-    request: str = ""
-    answer: str = ""
-    findings: list[Finding] = []
-    not_found: list[str] = []
-    actions: list[ActionOutcome] = []
-    notifications: list[NotificationOutcome] = []
-    memories: list[ReportMemory] = []
-    not_done: list[NotDone] = []
-    assignments: list[AssignmentSummary] = []
-    planned_by: str = ""
-    usage: Usage = Usage()
-    timings: dict[str, float] = {}

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from kernel.contracts import Finding, MemoryHit, Report
+from kernel.contracts import Finding, MemoryHit
+from kernel.reports import Report
 
 
 class _Event(BaseModel):

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernel.contracts import ActionOutcome, Finding, Report
+from kernel.contracts import ActionOutcome, Finding
+from kernel.reports import Report
 from memory_service.domain import Candidate, content_hash, normal, shaped_like_instruction
 
 #: No run teaches more than this: a request that is one long list of "remember that" is a flood.

@@ -7,9 +7,10 @@ from datetime import datetime
 
 from sqlmodel import col, select
 
-from kernel.contracts import Report, Request
+from kernel.contracts import Request
 from kernel.database import Database
 from kernel.records import AssignmentRow, CallRow, RunRow
+from kernel.reports import Report
 from kernel.states import RUN_ENDED
 from memory_service.extraction import FinishedRun
 from memory_service.tables import JobRunRow

@@ -90,7 +90,7 @@ def test_no_shortcuts(word: str) -> None:
 
 
 def test_every_exception_to_a_rule_has_its_reason() -> None:
-    pattern = re.compile(r"#\s*(?:noqa(?::[\w, ]+)?|type:\s*ignore(?:\[[\w, -]+\])?)\s*$", re.MULTILINE)
+    pattern = re.compile(r"#\s*(?:noqa(?::\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*)?|type:\s*ignore(?:\[[\w, -]+\])?)\s*$", re.MULTILINE)
     assert [(name, m.group()) for name, text, _ in TREES for m in pattern.finditer(text)] == []
 
 
@@ -100,7 +100,13 @@ def test_only_settings_read_the_environment() -> None:
 
 
 def test_agents_is_our_package() -> None:
-    assert importlib.metadata.packages_distributions()["agents"] == ["nightdesk"]
+    import agents
+
+    assert Path(agents.__file__).is_relative_to(ROOT)
+    # an editable install lists no packages, so nobody may be the right answer too
+    assert importlib.metadata.packages_distributions().get("agents", ["nightdesk"]) == ["nightdesk"]
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("openai-agents")
 
 
 def test_ops_and_tests_are_no_packages() -> None:
@@ -164,7 +170,7 @@ def test_decisions_have_their_four_parts() -> None:
 
 
 def test_report_schema_is_frozen() -> None:
-    from kernel.contracts import REPORT_VERSION, Report
+    from kernel.reports import REPORT_VERSION, Report
 
     golden = ROOT / "tests" / "unit" / "kernel" / "golden" / f"report-v{REPORT_VERSION}.json"
     assert Report.model_json_schema() == json.loads(golden.read_text(encoding="utf-8")), (

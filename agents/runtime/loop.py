@@ -6,9 +6,10 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from agents.runtime.evidence import strip
 from agents.runtime.spec import DoneTurn, Turn, TurnView
 from kernel.contracts import NotDone, Outcome, Usage, Value, Work
-from kernel.states import CALL_ENDED, CallState
+from kernel.states import CallState
 
 #: The same call asked this often is a loop: first a nudge, then the tools go (issue: stopped within 8 turns).
 _SAME_CALL_NUDGE = 2
@@ -149,7 +150,6 @@ async def work_through(
 ) -> Outcome | Parked:
     """Run the assignment from where its journal ends; return its outcome, or the calls that wait for people."""
     turns = await journal.load()
-    refused_once = any(turn.outcome is not None for turn in turns[:-1])
     nudge = ""
     while True:
         if turns and turns[-1].outcome is None:
@@ -159,44 +159,38 @@ async def work_through(
                 return Parked(calls=waiting)
         if turns and (outcome := turns[-1].outcome) is not None:
             checked, refused = await check(outcome)
-            retry = refused and not refused_once and not turns[-1].brain.startswith("routine")
-            if not retry or len(turns) >= limits.turns:
+            if not refused or not _may_mend(turns, limits):
                 return _ended(checked, refused, turns)
-            refused_once = True
-            nudge = (
-                "Refused by the checker: "
-                + "; ".join(refused)
-                + ". Quote lines that a tool returned, as they stand."
-            )
+            nudge = f"Refused by the checker: {'; '.join(refused)}. Quote lines that a tool returned, as they stand."
         press = pressure(turns, limits)
-        view = TurnView(
-            work=work,
-            turns=turns,
-            tools=[] if press.withdraw else tools,
-            turns_left=max(1, limits.turns - len(turns)),
-            nudge=" ".join(filter(None, (nudge, press.nudge))),
-        )
-        nudge = ""
+        view = _view(work, turns, tools, limits, press, nudge)
         turn = await brain.next_turn(view, on_text)
         if press.withdraw and turn.outcome is None:
-            turn = turn.model_copy(
-                update={"calls": [], "outcome": partial([*turns, _as_done(turn)], press.reason)}
-            )
+            outcome = partial([*turns, DoneTurn(number=0, text=turn.text)], press.reason)
+            turn = turn.model_copy(update={"calls": [], "outcome": outcome})
+        nudge = ""
         turns.append(await journal.commit_turn(turn, len(turns) + 1))
         await announce(turns[-1])
 
 
-def _as_done(turn: Turn) -> DoneTurn:
-    return DoneTurn(number=0, text=turn.text)
+def _may_mend(turns: list[DoneTurn], limits: Limits) -> bool:
+    """Tell whether a refused outcome goes back: once, to a model, while turns are left."""
+    refused_before = any(turn.outcome is not None for turn in turns[:-1])
+    return not refused_before and not turns[-1].brain.startswith("routine") and len(turns) < limits.turns
+
+
+def _view(
+    work: Work, turns: list[DoneTurn], tools: list[str], limits: Limits, press: Pressure, nudge: str
+) -> TurnView:
+    return TurnView(
+        work=work,
+        turns=turns,
+        tools=[] if press.withdraw else tools,
+        turns_left=max(1, limits.turns - len(turns)),
+        nudge=" ".join(filter(None, (nudge, press.nudge))),
+    )
 
 
 def _ended(checked: Outcome, refused: list[str], turns: list[DoneTurn]) -> Outcome:
-    from agents.runtime.evidence import strip
-
     stripped = strip(checked, refused)
     return stripped.model_copy(update={"brain": turns[-1].brain, "usage": spent(turns)})
-
-
-def is_open(turn: DoneTurn) -> bool:
-    """Tell whether a turn has calls that have not ended."""
-    return any(call.state not in CALL_ENDED for call in turn.calls)

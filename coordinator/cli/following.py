@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from redis import asyncio as aioredis
 
 from coordinator.cli import history
-from kernel.contracts import Report
 from kernel.control import connect
 from kernel.errors import Correctable, Fatal, Retryable
 from kernel.events import ApprovalRequested, ReportReady, StatusChange
 from kernel.records import ApprovalRow, AssignmentRow
+from kernel.reports import Report
 from kernel.settings import Settings
 from kernel.states import RUN_ENDED, RunState
 from kernel.streams import EventLog, LoggedEvent

@@ -11,10 +11,10 @@ from sqlmodel import Session, col, select
 
 from coordinator.report import compose
 from kernel.clock import local, now
-from kernel.contracts import Report
 from kernel.database import Database
 from kernel.errors import Correctable, Fatal, Retryable
 from kernel.records import ApprovalRow, AssignmentRow, CallRow, RunRow
+from kernel.reports import Report
 from kernel.settings import Settings
 from kernel.states import ApprovalState
 

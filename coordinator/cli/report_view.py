@@ -10,8 +10,8 @@ from rich.text import Text
 from coordinator.cli.history import short_call
 from coordinator.report import markdown
 from kernel.clock import local
-from kernel.contracts import Report
 from kernel.records import ApprovalRow
+from kernel.reports import Report
 
 
 def print_report(report: Report, console: Console) -> None:

@@ -23,12 +23,13 @@ from coordinator.store import Store
 from kernel.artifacts import ArtifactStore
 from kernel.broker import Doorbell, Results, make_celery
 from kernel.cards import Cards
-from kernel.contracts import Card, Effect, Outcome, Report
+from kernel.contracts import Card, Effect, Outcome
 from kernel.control import Control, connect
 from kernel.database import Database
 from kernel.lease import LeaseKeeper
 from kernel.records import RunRow
 from kernel.redaction import Redactor
+from kernel.reports import Report
 from kernel.schema import migrate
 from kernel.settings import Settings
 from kernel.streams import EventLog

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 import pytest
 from redis import asyncio as aioredis
 
-from kernel.contracts import Report
 from kernel.control import connect
 from kernel.events import ReportReady, StatusChange, TextDelta
+from kernel.reports import Report
 from kernel.streams import EventLog, TextStream
 
 pytestmark = pytest.mark.integration

@@ -5,9 +5,10 @@ import json
 import pytest
 from sqlmodel import col, select
 
-from kernel.contracts import Evidence, ReportMemory
+from kernel.contracts import Evidence
 from kernel.errors import Correctable
 from kernel.records import CallRow
+from kernel.reports import ReportMemory
 from memory_service.audit import broken_link
 from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World, end_run, finding, restart

@@ -12,10 +12,11 @@ from typing import Any
 from sqlmodel import SQLModel
 
 import kernel.records  # noqa: F401 the tables of runs
-from kernel.contracts import ActionOutcome, Evidence, Finding, MemoryHit, Report, ReportMemory, Request
+from kernel.contracts import ActionOutcome, Evidence, Finding, MemoryHit, Request
 from kernel.database import Database
 from kernel.records import RunRow
 from kernel.redaction import Redactor
+from kernel.reports import Report, ReportMemory
 from memory_service.decay import Decay
 from memory_service.domain import Candidate
 from memory_service.embed.hash import HashEmbedder

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import re2
 
-from kernel.contracts import ActionOutcome, Evidence, Finding, Report
+from kernel.contracts import ActionOutcome, Evidence, Finding
+from kernel.reports import Report
 from memory_service.extraction import MOST_PER_RUN, FinishedRun, Lessons, lessons, pattern
 
 
