@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coordinator.cli import orphans, readiness, supervisor_conf
+from coordinator.cli.connection import require_redis
 from coordinator.cli.layout import Layout, held, read_addresses, write_private
 from coordinator.cli.redis_binary import find_redis
 from coordinator.cli.stopping import stop, stop_seconds
@@ -41,6 +42,8 @@ def start(settings: Settings, *, say: Say) -> RunningDesk:
         ended = orphans.end(layout, seconds=stop_seconds(settings))
         if ended:
             say(f"ended {ended} processes that a crashed supervisor had left behind")
+        if "redis_url" in settings.model_fields_set:
+            require_redis(settings)
         addresses = _choose_addresses(settings, layout)
         migrate_database(settings)
         _write_files(settings, layout, addresses)
