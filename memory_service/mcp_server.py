@@ -6,6 +6,7 @@ import argparse
 from typing import Annotated
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
@@ -13,6 +14,7 @@ from kernel import logs
 from kernel.broker import MEMORY, Doorbell, make_celery
 from kernel.contracts import MemoryHit
 from kernel.control import Control, connect
+from kernel.errors import NightdeskError
 from kernel.redaction import Redactor
 from kernel.settings import Settings, settings
 
@@ -40,13 +42,16 @@ def make_server(settings: Settings, *, namespace: str, user: str) -> MCPServer:
         Example: recall(text="checkout answers 503, connection pool exhausted")
         """
         question = {"text": text, "limit": limit, "namespace": namespace, "user": user}
-        hits = await control.ask(
-            doorbell,
-            "memory.recall",
-            queue_name=MEMORY,
-            question=question,
-            seconds=settings.recall_timeout,
-        )
+        try:
+            hits = await control.ask(
+                doorbell,
+                "memory.recall",
+                queue_name=MEMORY,
+                question=question,
+                seconds=settings.recall_timeout,
+            )
+        except NightdeskError as error:
+            raise ToolError(str(error)) from error  # of any other error the library tells its client nothing
         return [MemoryHit.model_validate(hit) for hit in hits]
 
     return server

@@ -85,7 +85,7 @@ def offer(
 
 def _tool(server: McpServer, listed: Listed, run: Call) -> McpTool:
     name = f"{server.name}__{_NOT_IN_NAMES.sub('_', listed.name)}"
-    if not _NAME.fullmatch(name):
+    if not listed.name or not _NAME.fullmatch(name):
         raise Correctable("its name is empty or longer than a model's provider accepts")
     effect, risk = server.rule(listed.name)
     argv = ["mcp", server.name, listed.name]

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,29 +39,51 @@ def main() -> None:
     options.add_argument("--legacy", action="store_true")
     told = options.parse_args()
     _note(told.folder, "pids", str(os.getpid()))
-    server = _server(told.folder, hang=told.hang, legacy=told.legacy)
+    server = _server(told.folder, hang=told.hang)
     if told.http:
         import uvicorn
 
+        if told.legacy:
+            _without_discovery(server)
         uvicorn.run(server.streamable_http_app(), host="127.0.0.1", port=told.http, log_level="warning")
     else:
         import anyio
 
-        anyio.run(_serve, server)
+        anyio.run(partial(_serve, server, legacy=told.legacy))
 
 
-async def _serve(server: Any) -> None:
+async def _serve(server: Any, *, legacy: bool) -> None:
+    import anyio
     from mcp import stdio_server
+    from mcp.shared.message import SessionMessage
+    from mcp_types import METHOD_NOT_FOUND, ErrorData, JSONRPCError
 
     async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+        if not legacy:
+            await server.run(reading, writing, server.create_initialization_options())
+            return
+        passed_on, passed = anyio.create_memory_object_stream[Any](10)
+
+        async def refuse_discovery() -> None:
+            async with passed_on:
+                async for one in reading:
+                    if getattr(one.message, "method", "") == "server/discover":
+                        error = ErrorData(code=METHOD_NOT_FOUND, message="Method not found")
+                        refusal = JSONRPCError(jsonrpc="2.0", id=one.message.id, error=error)
+                        await writing.send(SessionMessage(refusal))
+                    else:
+                        await passed_on.send(one)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(refuse_discovery)
+            await server.run(passed, writing, server.create_initialization_options())
 
 
-def _server(folder: Path, *, hang: bool, legacy: bool) -> Any:
+def _server(folder: Path, *, hang: bool) -> Any:
     import anyio
-    from mcp import MCPError, Tool
+    from mcp import Tool
     from mcp.server import Server
-    from mcp_types import METHOD_NOT_FOUND, CallToolResult, ListToolsResult, TextContent
+    from mcp_types import CallToolResult, ListToolsResult, TextContent
 
     schema = {"type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": False}
 
@@ -74,34 +97,42 @@ def _server(folder: Path, *, hang: bool, legacy: bool) -> Any:
         )
 
     async def call_tool(context: Any, params: Any) -> CallToolResult:
-        text = (params.arguments or {}).get("text", "")
-        _note(folder, "seen.txt", f"{params.name} {text}")
-        if params.name in ("write", "die"):
-            _note(folder, "world.txt", text)
-        if params.name == "die":
-            os._exit(1)
-        if params.name == "wait":
-            try:
-                await anyio.sleep_forever()
-            finally:
-                _note(folder, "seen.txt", "cancelled")
-        if params.name == "token":
-            request = context.request
-            text = request.headers["x-token"] if request else os.environ["TOKEN"]
-        return CallToolResult(
-            content=[TextContent(type="text", text=text)], is_error=params.name == "fail"
-        )
+        told = (params.arguments or {}).get("text", "")
+        _note(folder, "seen.txt", f"{params.name} {told}")
+        text = await _do(folder, params.name, told, context)
+        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=params.name == "fail")
 
-    server: Any = Server("stub", on_list_tools=list_tools, on_call_tool=call_tool)
+    return Server("stub", on_list_tools=list_tools, on_call_tool=call_tool)
 
-    async def refuse_discovery(context: Any, call_next: Any) -> Any:
+
+async def _do(folder: Path, name: str, text: str, context: Any) -> str:
+    if name in ("write", "die"):
+        _note(folder, "world.txt", text)
+    if name == "die":
+        os._exit(1)
+    if name == "wait":
+        import anyio
+
+        try:
+            await anyio.sleep_forever()
+        finally:
+            _note(folder, "seen.txt", "cancelled")
+    if name == "token":
+        return str(context.request.headers["x-token"] if context.request else os.environ["TOKEN"])
+    return text
+
+
+def _without_discovery(server: Any) -> None:
+    """Make an HTTP server one of before 2026: it knows sessions, and no discovery."""
+    from mcp import MCPError
+    from mcp_types import METHOD_NOT_FOUND
+
+    async def refuse(context: Any, call_next: Any) -> Any:
         if context.method == "server/discover":
             raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
         return await call_next(context)
 
-    if legacy:
-        server.middleware.append(refuse_discovery)
-    return server
+    server.middleware.append(refuse)
 
 
 def _note(folder: Path, name: str, line: str) -> None:
