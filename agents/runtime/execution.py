@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 from agents.runtime.gate import Gate
 from agents.runtime.journal import Journal, done_call
+from agents.runtime.results import bounded, summary
 from agents.runtime.spec import DoneCall, DoneTurn
 from agents.runtime.tools import Resources, Tool, ToolContext
 from kernel import logs
@@ -26,10 +26,6 @@ log = logs.get(__name__)
 #: Network errors are retried twice, one second apart (architecture, section 6).
 _RETRIES = 2
 _RETRY_SECONDS = 1.0
-#: Larger results become artifacts; the model sees head, tail and the id.
-_RESULT_BYTES = 16 * 1024
-_EXCERPT_BYTES = 3000
-_SUMMARY_CHARACTERS = 160
 #: May be made again when the outcome of an earlier attempt is not known.
 _REPEATABLE = frozenset({Effect.read, Effect.idempotent, Effect.keyed})
 
@@ -192,7 +188,7 @@ class Execution:
         value: Any = None,
         error: NightdeskError | None = None,
     ) -> DoneCall:
-        safe = await asyncio.to_thread(self._bounded, value) if value is not None else None
+        safe = await self._stored(value)
         problem = self.redactor.value(error.as_result()) if error is not None else None
         await self.journal.end(row.id, state, value=safe, error=problem, effect=tool.effect)
         done = DoneCall(
@@ -215,20 +211,10 @@ class Execution:
             )
         )
 
-    def _bounded(self, value: Any) -> Any:
-        """Return the redacted value, or head, tail and artifact id where it is too large to show."""
-        clean = self.redactor.value(value)
-        text = json.dumps(clean, ensure_ascii=False, default=str)
-        encoded = text.encode()
-        if len(encoded) <= _RESULT_BYTES:
-            return json.loads(text)
-        return {
-            "artifact": self.resources.artifacts.put_bytes(encoded),
-            "bytes": len(encoded),
-            "head": encoded[:_EXCERPT_BYTES].decode(errors="ignore"),
-            "tail": encoded[-_EXCERPT_BYTES:].decode(errors="ignore"),
-            "note": "Too large to show whole: read_artifact pages and searches it.",
-        }
+    async def _stored(self, value: Any) -> Any:
+        if value is None:
+            return None
+        return await asyncio.to_thread(bounded, value, self.redactor, self.resources.artifacts)
 
     def _context(self, row: CallRow) -> ToolContext:
         return ToolContext(
@@ -238,16 +224,3 @@ class Execution:
             key=row.key,
             attempt=row.attempts + 1,
         )
-
-
-def summary(call: DoneCall) -> str:
-    """Return one short line on how a call ended."""
-    if call.error is not None:
-        text = call.error.get("message", "")
-    elif isinstance(call.value, dict):
-        plain = {k: v for k, v in call.value.items() if isinstance(v, str | int | float | bool)}
-        text = ", ".join(f"{k}={v}" for k, v in plain.items())
-    else:
-        text = str(call.value)
-    text = " ".join(text.split())
-    return text if len(text) <= _SUMMARY_CHARACTERS else f"{text[:_SUMMARY_CHARACTERS]}…"
