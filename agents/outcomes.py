@@ -68,6 +68,7 @@ def merge(outcome: Outcome | None, collected: Outcome, turns: list[DoneTurn]) ->
         update={
             "actions": collected.actions,
             "notifications": collected.notifications,
+            "facts": {**told.facts, **collected.facts},
             "not_done": [*told.not_done, *(n for n in collected.not_done if (n.what, n.why) not in known)],
         }
     )
