@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from agents.log_analysis.causes import rank
-from agents.log_analysis.kinds import ERROR, kind_of
+from agents.log_analysis.kinds import ERROR, KINDS, kind_of
 from agents.runtime.spec import DoneCall, TurnView
 from kernel.contracts import Evidence, Finding, MemoryHit, NotDone, Outcome
 from kernel.states import CallState
@@ -14,6 +14,8 @@ from kernel.states import CallState
 #: Lines quoted in the answer, and how many of one shape.
 _LINES = 10
 _OF_A_SHAPE = 2
+_MESSAGE = re.compile(r"\"(?:message|msg|log|MESSAGE)\\*\": ?\\*\"([^\"\\…]{4,})")
+_BEFORE = re.compile(r"^(?:\d{4}-\S+ |[A-Z][a-z]{2} +\d+ )?\S*\d{2}:\d{2}:\d{2}\S*\s*")
 _VALUE = re.compile(r"[\w:.+-]*\d[\w:.+-]*")
 #: What a cause that a memory knew and the log confirms is worth: two witnesses, one of them old.
 _CONFIRMED = 0.9
@@ -39,27 +41,38 @@ def conclude(view: TurnView, overview: dict[str, Any]) -> Outcome:
 def memory_outcome(memory: MemoryHit, pattern: str, value: dict[str, Any]) -> Outcome:
     """Return the outcome of a directed search that hit: the known cause is back, and these lines say so."""
     hits = value.get("hits", [])
-    kind = kind_of(pattern) or next((k for h in hits if (k := kind_of(h["quote"]))), ERROR)
-    cause = str(memory.slots.get("cause") or "").strip() or memory.text.strip()
-    key = str(memory.slots.get("key") or kind.key)
-    first, last = hits[0], hits[-1]
+    known = str(memory.slots.get("cause_key") or memory.slots.get("key") or "")
+    kind = (
+        next((k for k in KINDS if k.key == known), None)
+        or kind_of(pattern)
+        or kind_of(hits[0]["quote"])
+        or ERROR
+    )
+    newest, oldest = hits[0], hits[-1]
     lines = "1 line says" if value["total"] == 1 else f"{value['total']} lines say"
     finding = Finding(
-        title=f"Known cause is back: {cause}"[:200],
+        title=f"{kind.label}, as seen before: {_said(newest['quote'])}"[:200],
         severity="critical" if any(h["level"] in ("error", "fatal") for h in hits) else "error",
         score=_CONFIRMED,
-        key=key,
-        detail=f"{lines} so, first at {first['time'] or 'no time'} ({first['source']}:{first['line']}). "
+        key=known or kind.key,
+        detail=f"{lines} so, the latest at {newest['time'] or 'no time'} ({newest['source']}:{newest['line']}). "
         f'Seen before: memory {memory.id}. Pattern: "{pattern}".',
         evidence=[
-            Evidence(source=h["source"], line=h["line"], quote=h["quote"]) for h in _distinct([first, last])
+            Evidence(source=h["source"], line=h["line"], quote=h["quote"])
+            for h in _distinct([newest, oldest])
         ],
     )
-    answer = (
-        f"{finding.title}. This was seen before [mem:{memory.id}], and the log says it again: {lines} so.\n\n"
+    answer = f"Most likely cause: {finding.title}\n\nSeen before [mem:{memory.id}]: {memory.text.strip()[:300]}\n\n"
+    answer += f"The log says it again: {lines} so, newest first.\n" + "\n".join(
+        _quoted(h) for h in hits[:_LINES]
     )
-    answer += "\n".join(_quoted(h) for h in hits[:_LINES])
     return Outcome(answer=answer, findings=[finding], cited_memories=[memory.id])
+
+
+def _said(quote: str) -> str:
+    """Return what a quoted line says, without its time and the fields round it."""
+    found = _MESSAGE.search(quote)
+    return found[1] if found else _BEFORE.sub("", quote).strip()
 
 
 def _distinct(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:

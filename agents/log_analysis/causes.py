@@ -217,8 +217,9 @@ def _moment(text: str) -> float | None:
 def _evidence(cause: Cause, change: _Row | None) -> list[Evidence]:
     spots = [cause.first["first"], cause.telling["first"]]
     spots += [row["root"] for row in cause.rows[:2] if row.get("root")]
-    spots += [row["first"] for row in cause.rows[:3]]
+    spots += [row["first"] for row in cause.rows[:2]]
     spots += [change] if change else []
+    spots += [row["last"] for row in cause.rows[:1] if row.get("last", {}).get("quote")]
     seen: dict[tuple[str, int], Evidence] = {}
     for spot in spots:
         place = (spot["source"], spot["line"])

@@ -191,7 +191,8 @@ SYMPTOM = 0.55
 
 #: Lines that tell of a change people made: what they are looked for near the beginning of a failure.
 CHANGE = re.compile(
-    r"(?i)\bdeploy(?:ed|ing|ment|s)?\b|\broll(?:ed|ing)?[ -]?(?:out|back)\b|\breleas(?:e|ed|ing)\b"
+    r"(?i)\bdeploy(?:ed|ing|ments?)\b|\bdeploy (?:v?\d|of|to|start|finish|complet|succe|#)"
+    r"|\broll(?:ed|ing)?[ -]?(?:out|back)\b|\breleas(?:e|ed|ing)\b"
     r"|\bupgrad(?:e|ed|ing)\b"
     r"|config\w*.{0,30}(?:changed|updated|reload|applied|set to)|(?:changed|updated|reload\w*|applied"
     r"|new).{0,20}config"

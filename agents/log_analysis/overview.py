@@ -13,6 +13,8 @@ from agents.log_analysis.times import iso
 
 #: Rows of each list; the answer is cut to its budget besides.
 PROBLEMS = 12
+#: Problems whose last line is quoted too.
+_CITED = 3
 _TOP = 6
 _NEW = 4
 _RARE = 4
@@ -41,8 +43,8 @@ def overview_of(reading: Reading, file: int | None) -> dict[str, Any]:
         "services": _services(reading, summary),
         "onset": iso(onset),
         "problem_count": len(found),
-        "problems": [_row(reading, p) for p in found[:PROBLEMS]],
-        "changes": _changes(reading, summary, onset),
+        "problems": [_row(reading, p, cited=n < _CITED) for n, p in enumerate(found[:PROBLEMS])],
+        "changes": _changes(reading, file, onset),
         "silence": _silence(summary),
         "new": _new(reading, summary, onset),
         "top": _top(reading, summary),
@@ -83,7 +85,7 @@ def _names(reading: Reading, services: Counter[int]) -> list[str]:
     return [reading.text(reading.scan.services[n], 60) for n, _ in services.most_common(4) if n]
 
 
-def _row(reading: Reading, problem: Problem) -> dict[str, Any]:
+def _row(reading: Reading, problem: Problem, *, cited: bool) -> dict[str, Any]:
     group, profile = problem.group, problem.profile
     row: dict[str, Any] = {
         "id": group.template,
@@ -98,11 +100,8 @@ def _row(reading: Reading, problem: Problem) -> dict[str, Any]:
         "first": reading.at(group.first, profile.message),
     }
     if group.count > 1:
-        row["last"] = {
-            "line": group.last.line,
-            "time": iso(group.last.time),
-            "source": reading.name(group.last.file),
-        }
+        last, spot = group.last, reading.at(group.last, profile.message[:20]) if cited else None
+        row["last"] = spot or {"line": last.line, "time": iso(last.time), "source": reading.name(last.file)}
     if profile.root_line:
         row["root"] = reading.spot(profile.file, profile.root_line)
     if problem.chronic:
@@ -112,15 +111,9 @@ def _row(reading: Reading, problem: Problem) -> dict[str, Any]:
     return row
 
 
-def _changes(reading: Reading, summary: Summary, onset: float | None) -> list[dict[str, Any]]:
+def _changes(reading: Reading, file: int | None, onset: float | None) -> list[dict[str, Any]]:
     """Return lines that tell of deploys and configuration changes, those nearest before the onset first."""
-    scan = reading.scan
-    rows = [
-        row
-        for g in summary.groups.values()
-        if scan.profiles[g.template].change and g.level < Level.error
-        for row in ({g.first, g.last} if g.count > 1 else {g.first})
-    ]
+    rows = [row for row in reading.scan.changes if file in (None, row.file)]
 
     def distance(row: Any) -> tuple[bool, float]:
         if onset is None or row.time != row.time:  # a NaN differs from itself

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 
 import re2
@@ -21,6 +22,11 @@ _WORDS = r"error|exception|fail|fatal|panic|refused|timed? ?out|denied|unavailab
 
 _QUOTED = re.compile(r"[\"“”`]([^\"“”`\n]{2,80})[\"“”`]")
 _CONTAINS = re.compile(r"(?i)\b(?:contain(?:s|ing)?|match(?:es|ing)?|with the word)\s+([\w.:/-]{2,60})")
+#: A memory's pattern is looked for from the end: what happens now proves it, not the incident it was learnt from.
+_DIRECTED: dict[str, Any] = {"level": "warning", "limit": 8, "newest_first": True}
+_NEWEST_ERROR: dict[str, Any] = {"level": "error", "limit": 1, "newest_first": True}
+#: Seconds by which the newest hit may be older than the newest error and still belong to the same incident.
+_CURRENT = 900.0
 _LAST = re.compile(r"(?i)\b(?:last|latest|newest|most recent)\b\s*(\d{1,3})?|最(?:近|后|新)的?\s*(\d{1,3})?")
 
 
@@ -112,25 +118,36 @@ def directed_pattern(pattern: str) -> str:
 
 
 def _directed(view: TurnView) -> Turn | None:
-    """Look first for what a memory says the cause was; end at once if the log says so too."""
+    """Look first for what a memory says the cause was; end at once if the log says so too, and says so now."""
     hints = _hints(view)
     if not hints or "search" not in view.tools:
         return None
     made = view.calls("search")
     if not made:
         calls = [
-            CallRequest(
-                tool="search", arguments={"pattern": directed_pattern(p), "level": "warning", "limit": 8}
-            )
+            CallRequest(tool="search", arguments={**_DIRECTED, "pattern": directed_pattern(p)})
             for _, p in hints
         ]
+        calls.append(CallRequest(tool="search", arguments=_NEWEST_ERROR))
         return Turn(
             text="Looking for what an earlier incident was caused by.", calls=calls, note="directed by memory"
         )
+    newest = made[len(hints)] if len(made) > len(hints) else None
     for (memory, pattern), call in zip(hints, made, strict=False):
-        if call.state == CallState.done and (call.value or {}).get("total"):
+        if call.state == CallState.done and (call.value or {}).get("total") and _current(call, newest):
             return _end(memory_outcome(memory, pattern, call.value))
     return None
+
+
+def _current(call: DoneCall, newest: DoneCall | None) -> bool:
+    """Tell whether the newest hit is about as new as the newest error: an old incident explains no new one."""
+    hit = call.value["hits"][0]["time"] if call.value.get("hits") else ""
+    errors = (newest.value or {}).get("hits", []) if newest and newest.state == CallState.done else []
+    if not hit or not errors or not errors[0]["time"]:
+        return bool(call.value.get("hits"))
+    return (
+        datetime.fromisoformat(errors[0]["time"]) - datetime.fromisoformat(hit)
+    ).total_seconds() <= _CURRENT
 
 
 def _wide_searches(view: TurnView) -> list[DoneCall]:

@@ -15,7 +15,7 @@ from agents.log_analysis.kinds import CHANGE, START, Kind, kind_of
 from agents.log_analysis.levels import Level
 from agents.log_analysis.parsing import Parser
 from agents.log_analysis.sources import LogFile
-from agents.log_analysis.table import Table
+from agents.log_analysis.table import Row, Table
 from agents.log_analysis.templates import Miner
 from agents.log_analysis.text import cut
 from kernel.errors import Correctable, NightdeskError
@@ -24,6 +24,8 @@ from kernel.errors import Correctable, NightdeskError
 SAMPLE = 400
 _MINED = 1200
 _SERVICE_LIMIT = 5000
+#: Lines that tell of deploys and changed settings; more of them are a log of deploys.
+_CHANGE_LIMIT = 2000
 #: A file without stamps or levels in which so much is not text is no log.
 _JUNK_SHARE = 0.05
 _ROTATION = re.compile(r"(?:\.log)?(?:[.-]\d[\d_.-]*)?(?:\.(?:gz|bz2|xz))?$")
@@ -69,6 +71,7 @@ class Scan:
         self.profiles: dict[int, Profile] = {}
         self.services: list[str] = [""]
         self.summaries: dict[int | None, object] = {}
+        self.changes: list[Row] = []
         self._bodies: list[Body] = []
         self._service_ids: dict[str, int] = {"": 0}
         self._scratch, self._max_bytes = scratch, max_bytes
@@ -127,9 +130,10 @@ class Scan:
         facts.junk += message.count("\ufffd")
         facts.events += 1
         facts.structured += event.record.structured or event.record.named
-        self.table.add(
-            file, event.line, moment, level, template, self._service(event.record.service or fallback)
-        )
+        service = self._service(event.record.service or fallback)
+        self.table.add(file, event.line, moment, level, template, service)
+        if self.profiles[template].change and level < Level.error and len(self.changes) < _CHANGE_LIMIT:
+            self.changes.append(Row(file, event.line, moment, level, template, service))
 
     def _service(self, name: str) -> int:
         number = self._service_ids.get(name)

@@ -116,7 +116,7 @@ async def test_a_changed_setting_is_cited_with_what_it_broke(desk, logs) -> None
         rows.append(json.dumps(row))
     top = (await desk.analyse(logs("api.log", "\n".join(rows)))).outcome.findings[0]
     assert top.key == "timeout"
-    assert [e.line for e in top.evidence] == [1505, 1501]
+    assert [e.line for e in top.evidence][:2] == [1505, 1501]
     assert "follows a change" in top.detail
 
 
@@ -237,3 +237,15 @@ async def test_a_folder_of_three_hundred_files_is_read_as_far_as_the_limit(desk,
     answer = await desk.call(desk.ctx([desk.roots[0] / "many"]), "overview")
     assert answer["lines"] == 200
     assert any("200 of 230" in note for note in answer["not_read"])
+
+
+async def test_the_deploy_just_before_is_cited_not_an_earlier_one_and_the_last_line_too(desk, logs) -> None:
+    rows = [f"{stamp(0)} INFO [checkout] deployed version 1.4.2 config pool_size=20"]
+    rows += [f"{stamp(n)} INFO [checkout] POST /checkout 200 order={n}" for n in range(1, 300)]
+    rows += [f"{stamp(300)} INFO [checkout] deployed version 1.5.0 config pool_size=2"]
+    rows += [f"{stamp(n)} ERROR [checkout] pool exhausted: 2/2 connections in use" for n in range(305, 330)]
+    analysis = await desk.analyse(logs("checkout.log", "\n".join(rows)))
+    top = analysis.outcome.findings[0]
+    assert top.key == "pool_exhausted"
+    assert [e.line for e in top.evidence] == [302, 301, len(rows)]
+    assert await desk.check_evidence(analysis) == 3

@@ -60,3 +60,8 @@ def test_ordinary_lines_have_no_kind(text: str) -> None:
 )
 def test_changes(text: str) -> None:
     assert CHANGE.search(text)
+
+
+@pytest.mark.parametrize("text", ["session opened for user deploy by (uid=0)", "request 42 served"])
+def test_no_changes(text: str) -> None:
+    assert not CHANGE.search(text)

@@ -119,9 +119,9 @@ MEMORY = MemoryHit(
 )
 
 
-def test_a_memory_that_hits_ends_it_in_one_call() -> None:
+def test_a_memory_that_hits_ends_it_in_one_turn() -> None:
     first = turn([], memories=[MEMORY])
-    assert [c.tool for c in first.calls] == ["search"]
+    assert [c.tool for c in first.calls] == ["search", "search"]
     outcome = turn([done(1, "search", HITS, note=first.note)], memories=[MEMORY]).outcome
     assert outcome is not None
     assert outcome.cited_memories == ["m1"]
@@ -166,3 +166,19 @@ def test_what_a_request_asks_to_find(request_text: str, term: str) -> None:
 def test_the_last_lines_are_asked_newest_first() -> None:
     calls = turn([done(1, "overview", OVERVIEW)], request='post last 7 logs that contain "ERROR"').calls
     assert calls[-1].arguments == {"pattern": "ERROR", "limit": 7, "newest_first": True}
+
+
+@pytest.mark.parametrize(
+    ("newest", "ends"), [("2026-01-01T00:05:00.000Z", True), ("2026-01-02T00:00:00.000Z", False)]
+)
+def test_an_old_incident_does_not_explain_a_new_one(newest: str, ends: bool) -> None:
+    def found(moment: str) -> dict[str, Any]:
+        return {"total": 1, "hits": [{**HITS["hits"][0], "time": moment}]}
+
+    calls = [
+        DoneCall(id=str(n), tool="search", state=CallState.done, value=found(moment))
+        for n, moment in enumerate(("2026-01-01T00:00:00.000Z", newest))
+    ]
+    answer = turn([DoneTurn(number=1, note="directed by memory", calls=calls)], memories=[MEMORY])
+    assert (answer.outcome is not None) == ends
+    assert ends or [c.tool for c in answer.calls] == ["overview"]
