@@ -199,11 +199,6 @@ CHANGE = re.compile(
     r"|feature[ _-]?flag|\bmigrat(?:ion|ed|ing)\b|\bscal(?:ed|ing) (?:up|down|to)\b|version.{0,20}(?:->|→|to v?\d)"
     r"|pool.?size.{0,20}(?:set|changed|=)|发布|上线|部署|配置变更"
 )
-#: Lines that tell of a start: a restart in the middle of a log is a fact worth seeing.
-START = re.compile(
-    r"(?i)\b(?:start(?:ing|ed) (?:up|application|server|service|\w+ v?\d)|listening on|boot(?:ing|ed)"
-    r"|restart(?:ed|ing))\b"
-)
 
 
 def kind_of(text: str) -> Kind | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agents.log_analysis.bodies import Body, open_body
 from agents.log_analysis.events import Assembler, Event
-from agents.log_analysis.kinds import CHANGE, START, Kind, kind_of
+from agents.log_analysis.kinds import CHANGE, Kind, kind_of
 from agents.log_analysis.levels import Level
 from agents.log_analysis.parsing import Parser
 from agents.log_analysis.sources import LogFile
@@ -40,7 +40,6 @@ class Profile:
     message: str
     kind: Kind | None
     change: bool
-    start: bool
     root_line: int = 0
 
 
@@ -165,7 +164,6 @@ def _profile(event: Event, file: int, message: str) -> Profile:
         sample,
         kind_of(sample),
         CHANGE.search(sample) is not None,
-        START.search(sample) is not None,
         event.root_line if event.root_line != event.line else 0,
     )
 

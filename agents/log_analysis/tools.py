@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from agents.log_analysis.comparing import Window, compare_of
@@ -177,7 +178,6 @@ def _window(text: str) -> Window:
 
 async def read_line(ctx: ToolContext, source: str, line: int) -> str | None:
     """Return the redacted text of a cited line, or None where the source or the line does not exist."""
-    import asyncio
 
     def read() -> str | None:
         try:
