@@ -17,7 +17,7 @@ from pydantic import SecretStr, ValidationError
 
 from agents.runtime.mcp_tools import TOOLS_MOST, Listed, plain
 from kernel import logs
-from kernel.settings import McpServer
+from kernel.mcp_servers import McpServer
 
 if TYPE_CHECKING:
     from mcp import Client

@@ -12,7 +12,8 @@ from agents.runtime.tools import Tool, ToolContext
 from kernel import logs
 from kernel.contracts import Effect
 from kernel.errors import Correctable, NightdeskError, Refused, Retryable, Unknown
-from kernel.settings import McpServer, Settings
+from kernel.mcp_servers import McpServer
+from kernel.settings import Settings
 
 log = logs.get(__name__)
 

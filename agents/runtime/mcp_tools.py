@@ -13,7 +13,7 @@ from typing import Any
 from agents.runtime.tools import Prepared, Tool, ToolContext
 from kernel.contracts import Effect
 from kernel.errors import Correctable, NightdeskError
-from kernel.settings import McpServer
+from kernel.mcp_servers import McpServer
 
 #: What providers of models accept as a tool's name.
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

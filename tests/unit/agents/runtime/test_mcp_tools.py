@@ -8,7 +8,8 @@ from pydantic import ValidationError
 from agents.runtime.mcp_tools import TOOLS_MOST, Listed, offer, plain
 from agents.runtime.tools import Tool
 from kernel.errors import Correctable
-from kernel.settings import McpServer, Settings
+from kernel.mcp_servers import McpServer
+from kernel.settings import Settings
 
 OBJECT: dict[str, Any] = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
