@@ -48,23 +48,25 @@ def memory_outcome(memory: MemoryHit, pattern: str, value: dict[str, Any]) -> Ou
         or kind_of(hits[0]["quote"])
         or ERROR
     )
-    newest, oldest = hits[0], hits[-1]
+    newest, oldest = hits[0], value.get("first") or hits[-1]
     lines = "1 line says" if value["total"] == 1 else f"{value['total']} lines say"
     finding = Finding(
         title=f"{kind.label}, as seen before: {_said(newest['quote'])}"[:200],
         severity="critical" if any(h["level"] in ("error", "fatal") for h in hits) else "error",
         score=_CONFIRMED,
         key=known or kind.key,
-        detail=f"{lines} so, the latest at {newest['time'] or 'no time'} ({newest['source']}:{newest['line']}). "
+        detail=f"{lines} so, first at {oldest['time'] or 'no time'} ({oldest['source']}:{oldest['line']}), "
+        f"the latest at {newest['time'] or 'no time'} ({newest['source']}:{newest['line']}). "
         f'Seen before: memory {memory.id}. Pattern: "{pattern}".',
         evidence=[
             Evidence(source=h["source"], line=h["line"], quote=h["quote"])
-            for h in _distinct([newest, oldest])
+            for h in _distinct([oldest, newest])
         ],
     )
     answer = f"Most likely cause: {finding.title}\n\nSeen before [mem:{memory.id}]: {memory.text.strip()[:300]}\n\n"
-    answer += f"The log says it again: {lines} so, newest first.\n" + "\n".join(
-        _quoted(h) for h in hits[:_LINES]
+    answer += (
+        f"The log says it again: {lines} so, first in line {oldest['line']}; newest first:\n"
+        + "\n".join(_quoted(h) for h in hits[:_LINES])
     )
     return Outcome(answer=answer, findings=[finding], cited_memories=[memory.id])
 

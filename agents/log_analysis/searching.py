@@ -130,12 +130,14 @@ class _Cursor:
 
 
 def search_of(reading: Reading, query: Query, *, limit: int, skip: int, newest: bool) -> dict[str, Any]:
-    """Return one page of hits with the total."""
+    """Return one page of hits with the total, and the first and last hit whatever the page."""
     limit = max(1, min(limit, PAGE))
     found: list[Hit] = []
+    edges: list[Hit] = []
     total = 0
     for hit in hits(reading, query):
         total += 1
+        edges[1 if edges else 0 :] = [hit]
         if newest:
             found.append(hit)
             del found[: -(limit + skip)]
@@ -145,6 +147,8 @@ def search_of(reading: Reading, query: Query, *, limit: int, skip: int, newest: 
         found = found[::-1][skip : skip + limit]
     rows = [_row(reading, query, hit) for hit in found]
     answer: dict[str, Any] = {"total": total, "from": skip, "hits": rows}
+    if edges:
+        answer["first"], answer["last"] = (_row(reading, query, hit) for hit in (edges[0], edges[-1]))
     fit(answer, "hits")
     shown = skip + len(answer["hits"])
     if shown < total:
