@@ -11,7 +11,7 @@ from pathlib import Path
 from coordinator.cli.layout import Layout
 from kernel.clock import monotonic
 
-_OURS = ("coordinator.app", "agents.app", "memory_service.app")
+_OURS = ("coordinator.app", "agents.app", "memory_service.app", "coordinator.cli.bystander")
 
 
 def find(layout: Layout) -> tuple[list[int], list[int]]:

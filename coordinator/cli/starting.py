@@ -164,6 +164,16 @@ def _write_files(settings: Settings, layout: Layout, addresses: DeskAddresses) -
         threads=settings.worker_concurrency,
         without=frozenset() if embedded else frozenset({"redis"}),
     )
+    for agent_folder in settings.agent_folders:
+        name = agent_folder.expanduser().resolve().name
+        supervisor_conf.add_worker(
+            layout.supervisor_conf,
+            name,
+            agent=name,
+            values=values,
+            threads=settings.worker_concurrency,
+            environment={},  # the whole desk is told of these folders
+        )
 
 
 def flower_password(settings: Settings, layout: Layout) -> str:

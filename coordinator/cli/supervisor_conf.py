@@ -15,6 +15,7 @@ from coordinator.cli.layout import write_private
 from kernel.errors import Fatal
 
 _PROGRAM = "program:"
+_ENV = "/usr/bin/env"
 _EVERY_PROGRAM = "nightdesk:program"
 _EXTRA_WORKER = "nightdesk:worker"
 #: Supervisor takes the rest of a line after one of these for a comment.
@@ -39,6 +40,11 @@ class Program:
     def node(self) -> str:
         """Return the worker's name as Celery knows it, `%h` unexpanded; empty for other processes."""
         return self._after("-n")
+
+    @property
+    def added(self) -> bool:
+        """Return whether `nightdesk worker` added it: then its command begins by setting variables."""
+        return self.argv[0] == _ENV
 
     def _after(self, option: str) -> str:
         return self.argv[self.argv.index(option) + 1] if option in self.argv else ""
@@ -118,7 +124,7 @@ def programs(target: Path) -> list[Program]:
 
 def environment_argv(environment: Mapping[str, str]) -> list[str]:
     """Return an argv prefix that sets variables for what follows it, whatever their values hold."""
-    return ["/usr/bin/env", *(f"{name}={value}" for name, value in environment.items())]
+    return [_ENV, *(f"{name}={value}" for name, value in environment.items())]
 
 
 def worker_options(threads: int) -> list[str]:

@@ -46,11 +46,11 @@ def stop_one(settings: Settings, name: str) -> None:
     layout = Layout(settings.data)
     supervisor = _running(layout)
     with held(layout):
-        known = [program.name for program in supervisor_conf.programs(layout.supervisor_conf)]
+        known = {program.name: program for program in supervisor_conf.programs(layout.supervisor_conf)}
         if name not in known:
             raise Correctable(f"there is no process {name!r}", next_step=f"There are: {', '.join(known)}.")
         drain(supervisor, [name], seconds=stop_seconds(settings), say=lambda _text: None)
-        if "-" in name:
+        if known[name].added:
             supervisor_conf.remove_program(layout.supervisor_conf, name)
             supervisor.forget(name)
 
@@ -102,9 +102,9 @@ def _check_agent(layout: Layout, agent: str, folder: Path | None) -> None:
 
 def _free_names(layout: Layout, agent: str, count: int) -> list[str]:
     taken = {program.name for program in supervisor_conf.programs(layout.supervisor_conf)}
-    # the desk's own worker has the plain name, so the first one added is number 2
-    numbered = (f"{agent}-{number}" for number in range(2, len(taken) + count + 3))
-    return [name for name in numbered if name not in taken][:count]
+    # the desk's own worker has the plain name, so the first one added to it is number 2
+    names = [agent, *(f"{agent}-{number}" for number in range(2, len(taken) + count + 2))]
+    return [name for name in names if name not in taken][:count]
 
 
 def _folder_environment(settings: Settings, folder: Path | None) -> dict[str, str]:
