@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from redis import asyncio as aioredis
-
 from coordinator.cli import history
 from kernel.control import connect
 from kernel.errors import Correctable, Fatal, Retryable
@@ -68,7 +66,7 @@ async def follow(
             _take(settings, run_id, logged, followed, on_event)
         await _to_the_end(settings, run_id, events, followed, on_event, remark, stop_when_waiting)
     finally:
-        await _close(redis)
+        await redis.aclose()
     return followed
 
 
@@ -135,7 +133,3 @@ def look(settings: Settings, run_id: str, followed: Followed) -> None:
     except (Correctable, Retryable, Fatal):
         # not accepted yet, or this machine has only the queue
         return
-
-
-async def _close(redis: aioredis.Redis) -> None:
-    await redis.aclose()

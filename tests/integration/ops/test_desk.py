@@ -182,6 +182,16 @@ def test_workers_are_added_and_stopped_without_a_restart(desk: Desk) -> None:
     assert {p["name"] for p in desk.status()["processes"]} == set(before)
 
 
+def test_an_agent_of_an_outside_folder_joins_by_one_command(desk: Desk) -> None:
+    folder = Path(__file__).parents[3] / "examples/travel_planner"
+    added = desk.run("worker", "--agent-folder", str(folder), "--json")
+    assert added.code == 0, f"{added.out}{added.err}"
+    assert added.json["added"] == ["travel_planner"]
+    assert process(desk, "travel_planner")["queue"] == "agents.travel_planner"
+    assert desk.run("worker", "--stop", "travel_planner").code == 0
+    assert process(desk, "travel_planner")["state"] == "gone"
+
+
 def test_what_is_no_agent_is_said(desk: Desk, tmp_path: Path) -> None:
     for arguments in (("nobody",), ("--agent-folder", str(tmp_path)), ("--stop", "nobody"), ()):
         answer = desk.run("worker", *arguments)
