@@ -76,6 +76,8 @@ def stage(fading: Fading, at: float) -> Stage:
     archived_at = falls_to(fading, ARCHIVE)
     if fading.importance < UNIMPORTANT:
         archived_at = min(archived_at, fading.last_access + UNUSED_SECONDS)
+    if fading.expires is not None:
+        archived_at = min(archived_at, fading.expires)
     if at >= deleted_at:
         return Stage(Status.deleted, "deleted", NEVER)
     if at >= archived_at:

@@ -16,6 +16,7 @@ from memory_service.tables import MemoryRow, MemoryStateRow
 #: A cut id must still name one memory; 8 hex digits are 32 bits.
 _ID = re.compile(r"[0-9a-f][0-9a-f\-]{7,35}")
 PAGE_MAX = 200
+_PREFERENCES_READ = 100
 
 
 def to_memory(row: MemoryRow, state: MemoryStateRow) -> Memory:
@@ -76,7 +77,10 @@ def by_ids(database: Database, ids: Sequence[str]) -> dict[str, Memory]:
 
 
 def by_keys(database: Database, namespace: str, user: str, hashes: Sequence[str]) -> list[Memory]:
-    """Return the facts that have one of the keys, the longest key (the first hash) first."""
+    """Return the facts that have one of the keys, the longest key (the first hash) first.
+
+    The status is not in the query: SQLite would start from the index over it, which holds nearly every row.
+    """
     if not hashes:
         return []
     query = _joined().where(
@@ -84,7 +88,6 @@ def by_keys(database: Database, namespace: str, user: str, hashes: Sequence[str]
         col(MemoryRow.user).in_(["", user]),
         col(MemoryRow.kind) == "fact",
         col(MemoryRow.key_hash).in_(hashes),
-        col(MemoryStateRow.status) == Status.active.value,
     )
     with database.reading() as session:
         found = [(hashes.index(row.key_hash), to_memory(row, state)) for row, state in session.exec(query)]
@@ -92,7 +95,7 @@ def by_keys(database: Database, namespace: str, user: str, hashes: Sequence[str]
 
 
 def standing(database: Database, namespace: str, user: str, limit: int) -> list[Memory]:
-    """Return the user's weightiest preferences: they hold whatever the question is."""
+    """Return the user's weightiest preferences among the newest: they hold whatever the question is."""
     query = (
         _joined()
         .where(
@@ -100,13 +103,14 @@ def standing(database: Database, namespace: str, user: str, limit: int) -> list[
             col(MemoryRow.user).in_(["", user]),
             col(MemoryRow.kind) == "preference",
             col(MemoryRow.live),
-            col(MemoryStateRow.status) == Status.active.value,
         )
-        .order_by(col(MemoryStateRow.importance).desc(), col(MemoryStateRow.weight).desc(), col(MemoryRow.pk))
-        .limit(limit)
+        .order_by(col(MemoryRow.pk).desc())
+        .limit(_PREFERENCES_READ)
     )
     with database.reading() as session:
-        return [to_memory(row, state) for row, state in session.exec(query)]
+        found = [to_memory(row, state) for row, state in session.exec(query)]
+    active = [memory for memory in found if memory.status is Status.active]
+    return sorted(active, key=lambda m: (-m.importance, -m.weight, m.pk))[:limit]
 
 
 def page(

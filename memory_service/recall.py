@@ -31,7 +31,7 @@ from memory_service.scoring import (
 from memory_service.store import Store
 
 #: Candidates per leg, and how often they are widened where the answer might be incomplete (reference: 4.3).
-_CANDIDATES, _CANDIDATES_MOST, _WIDENING = 100, 1600, 4
+_CANDIDATES, _CANDIDATES_MOST, _WIDENING = 200, 800, 4
 #: Hits asked of the engine beyond those wanted: some are of low relevance, some are gone from SQL.
 _SPARE = 15
 #: Preferences of the user that hold whatever the question is.
@@ -84,8 +84,7 @@ class _Asked:
             namespace=self.question.namespace,
             user=self.question.user,
             kinds=tuple(self.question.kinds),
-            as_of=self.as_of.timestamp(),
-            now=self.at.timestamp(),
+            as_of=self.question.as_of.timestamp() if self.question.as_of else None,
         )
 
 
@@ -152,11 +151,10 @@ class Recall:
         while True:
             found = self._index.search(search)
             outside = self._outside(found, half)
-            hits = self._checked(asked, found, outside, parts)
-            sure = all(hit.certified for hit in hits[: question.limit])
-            enough = len(hits) >= question.limit or outside.score == 0.0
-            if (sure and enough) or search.candidates >= _CANDIDATES_MOST:
-                return hits
+            sure = found.hits[: question.limit]
+            sure = [hit for hit in sure if hit.score >= outside.score]
+            if len(sure) == question.limit or not outside.score or search.candidates >= _CANDIDATES_MOST:
+                return self._checked(asked, found, outside, parts)
             search = replace(search, candidates=search.candidates * _WIDENING)
 
     def _outside(self, found: Found, half: float) -> Bound:

@@ -16,7 +16,7 @@ from memory_service import lexical
 from memory_service.domain import Memory, Status
 from memory_service.embed.port import Embedder, Vector
 from memory_service.fading import NEVER
-from memory_service.index.port import MemoryIndex, Point
+from memory_service.index.port import MemoryIndex, Point, audience
 from memory_service.reading import to_memory
 from memory_service.space import Space, VectorCache
 from memory_service.tables import MemoryOutboxRow, MemoryRow, MemoryStateRow
@@ -153,14 +153,13 @@ def point_of(memory: Memory, vector: Vector) -> Point:
         sparse=lexical.document(f"{memory.key} {memory.text}" if memory.kind == "fact" else memory.text),
         payload={
             "ns": memory.namespace,
-            "user": memory.user,
+            "audience": audience(memory.namespace, memory.user, past=memory.valid_to is not None),
             "kind": memory.kind,
             "importance": memory.importance,
             "last_ts": memory.last_access_at,
             "hl": memory.half_life_s,
             "valid_from": memory.valid_from.timestamp(),
             "valid_to": memory.valid_to.timestamp() if memory.valid_to else NEVER,
-            "expires_ts": memory.expires_at if memory.expires_at is not None else NEVER,
             "rev": memory.rev,
         },
     )

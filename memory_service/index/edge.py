@@ -61,26 +61,29 @@ class EdgeIndex:
             self._shard.update(edge.UpdateOperation.delete_points(list(ids)))
 
     def search(self, search: Search) -> Found:
-        """Return the best memories in scope."""
+        """Return the best memories in scope: each leg is searched once, then one query ranks the candidates."""
         legs = _Legs(search)
-        requests = [legs.ranked(), legs.last_of(legs.dense())]
-        if search.sparse:
-            requests.append(legs.last_of(legs.sparse()))
-        ranked, last_dense, *last_sparse = self._shard.query_batch(edge.QueryBatchRequest(requests))
+        requests = [legs.candidates(leg) for leg in legs.all()]
+        dense, *sparse = self._shard.query_batch(edge.QueryBatchRequest(requests))
+        ids = {point.id for leg in (dense, *sparse) for point in leg}
+        if not ids:
+            return Found(hits=[], complete=True)
+        full = search.candidates
         return Found(
             hits=[
                 IndexHit(str(p.id), p.score, cosine(search.dense, p.vector[DENSE_VECTOR]), p.payload)
-                for p in ranked
+                for p in self._shard.query(legs.ranked(ids))
             ],
-            dense_floor=last_dense[0].score if last_dense else 0.0,
-            sparse_floor=last_sparse[0][0].score if last_sparse and last_sparse[0] else 0.0,
-            complete=not last_dense,
+            dense_floor=dense[-1].score if len(dense) == full else 0.0,
+            sparse_floor=sparse[0][-1].score if sparse and len(sparse[0]) == full else 0.0,
+            complete=len(dense) < full,
         )
 
     def count(self, namespace: str | None = None) -> int:
         """Return how many points there are."""
         only = _filter([Among("ns", (namespace,))]) if namespace is not None else None
-        return int(self._shard.count(edge.CountRequest(exact=True, filter=only)))
+        # an estimate is enough to weigh keywords by, and costs nothing
+        return int(self._shard.count(edge.CountRequest(exact=namespace is None, filter=only)))
 
     def revisions(self) -> dict[str, int]:
         """Return `rev` of every point by id."""
@@ -158,40 +161,33 @@ class _Legs:
         # keyword weights of one namespace must not depend on what others store
         self._params = edge.SearchParams(idf=edge.IdfParams(corpus=corpus))
 
-    def dense(self) -> dict[str, Any]:
-        return {"query": edge.Query.Nearest(self._search.dense, DENSE_VECTOR)}
-
-    def sparse(self) -> dict[str, Any]:
-        return {
+    def all(self) -> list[dict[str, Any]]:
+        """Return the dense leg and, where the question has words, the sparse one."""
+        dense = {"query": edge.Query.Nearest(self._search.dense, DENSE_VECTOR)}
+        if not self._search.sparse:
+            return [dense]
+        sparse = {
             "query": edge.Query.Nearest(_sparse(self._search.sparse), SPARSE_VECTOR),
             "params": self._params,
         }
+        return [dense, sparse]
 
-    def ranked(self) -> Any:
-        """Return the ranked query: candidates of both legs, each scored truly by both.
+    def candidates(self, leg: dict[str, Any]) -> Any:
+        """Return the query for the candidates of one leg."""
+        return edge.QueryRequest(
+            limit=self._search.candidates, filter=self._filter, with_payload=False, **leg
+        )
 
-        Flat prefetches would score a candidate by the leg that found it only, and 0 by the other.
-        """
-        count = self._search.candidates
-        legs = [self.dense(), *([self.sparse()] if self._search.sparse else [])]
-        prefetches = [
-            edge.Prefetch(
-                limit=2 * count, prefetches=[edge.Prefetch(limit=count, **leg) for leg in legs], **scored
-            )
-            for scored in legs
-        ]
+    def ranked(self, ids: set[Any]) -> Any:
+        """Return the query that ranks candidates; every one gets its true score of both legs."""
         return edge.QueryRequest(
             limit=self._search.limit,
-            filter=self._filter,
-            prefetches=prefetches,
+            filter=edge.Filter(must=[edge.HasIdCondition(ids)]),
+            prefetches=[edge.Prefetch(limit=len(ids), **leg) for leg in self.all()],
             query=edge.Formula(_expression(self._search.score), self._search.defaults),
             with_payload=True,
             with_vector=[DENSE_VECTOR],
         )
-
-    def last_of(self, leg: dict[str, Any]) -> Any:
-        """Return the query for the last candidate of a leg; it finds none where the leg has fewer."""
-        return edge.QueryRequest(limit=1, offset=self._search.candidates - 1, filter=self._filter, **leg)
 
 
 def _sparse(sparse: Sparse) -> Any:

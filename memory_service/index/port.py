@@ -10,15 +10,29 @@ from memory_service.scoring import DEFAULTS, Expr
 
 #: Names of the two vectors of a point.
 DENSE_VECTOR, SPARSE_VECTOR = "dense", "lex"
-#: Payload fields that filters use, with the type of their index.
+#: Payload fields with an index, by type: those of filters, and those of the score (unindexed ones are read from
+#: the disk for each candidate, which doubles the time of a query).
 INDEXED = {
-    "user": "keyword",
+    "audience": "keyword",
     "kind": "keyword",
     "rev": "integer",
     "valid_from": "float",
     "valid_to": "float",
-    "expires_ts": "float",
+    "importance": "float",
+    "last_ts": "float",
+    "hl": "float",
 }
+#: Stands between the parts of an audience; names hold no control characters, so no two audiences collide.
+_SEPARATOR = "\x1f"
+
+
+def audience(namespace: str, user: str, *, past: bool) -> str:
+    """Return who may see a memory, and whether it tells of the past, in one word.
+
+    One condition costs a third of three (measured at 20,000 points: 3 ms against 7), so that the usual question
+    has this one only; what has expired since is dropped by the check against SQL.
+    """
+    return _SEPARATOR.join((namespace, user, "past" if past else "now"))
 
 
 @dataclass(frozen=True)
@@ -54,24 +68,27 @@ Condition = Among | Within
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """Which memories a question may see. Callers name values; nobody outside builds a filter."""
+    """Which memories a question may see. Callers name values; nobody outside builds a filter.
+
+    `as_of` is None for the present; otherwise closed memories are looked at too.
+    """
 
     namespace: str
     user: str
     kinds: tuple[str, ...] = ()
-    as_of: float
-    now: float
+    as_of: float | None = None
 
     def conditions(self) -> list[Condition]:
         """Return the conditions, all of which must hold."""
-        found: list[Condition] = [
-            Among("ns", (self.namespace,)),
-            Among("user", ("", self.user) if self.user else ("",)),
-            Within("valid_from", at_most=self.as_of),
-            Within("valid_to", above=self.as_of),
-            Within("expires_ts", above=self.now),
-        ]
-        return [*found, Among("kind", self.kinds)] if self.kinds else found
+        users = ("", self.user) if self.user else ("",)
+        times = (False,) if self.as_of is None else (False, True)
+        seen = tuple(audience(self.namespace, user, past=past) for user in users for past in times)
+        found: list[Condition] = [Among("audience", seen)]
+        if self.kinds:
+            found.append(Among("kind", self.kinds))
+        if self.as_of is not None:
+            found += [Within("valid_from", at_most=self.as_of), Within("valid_to", above=self.as_of)]
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +143,7 @@ class MemoryIndex(Protocol):
         ...
 
     def count(self, namespace: str | None = None) -> int:
-        """Return how many points there are."""
+        """Return how many points there are, of one namespace or of all; the first may be an estimate."""
         ...
 
     def revisions(self) -> dict[str, int]:

@@ -69,26 +69,29 @@ class ServerIndex:
                 self._client.delete(self._collection, models.PointIdsList(points=list(ids)), wait=True)
 
     def search(self, search: Search) -> Found:
-        """Return the best memories in scope."""
+        """Return the best memories in scope: each leg is searched once, then one query ranks the candidates."""
         legs = _Legs(search)
-        requests = [legs.ranked(), legs.last_of(legs.dense())]
-        if search.sparse:
-            requests.append(legs.last_of(legs.sparse()))
         with _sorted_errors():
+            requests = [legs.candidates(leg) for leg in legs.all()]
             answers = self._client.query_batch_points(self._collection, requests)
-        ranked, last_dense, *last_sparse = [answer.points for answer in answers]
+            dense, *sparse = [answer.points for answer in answers]
+            ids = {point.id for leg in (dense, *sparse) for point in leg}
+            if not ids:
+                return Found(hits=[], complete=True)
+            [ranked] = self._client.query_batch_points(self._collection, [legs.ranked(list(ids))])
+        full = search.candidates
         return Found(
-            hits=[IndexHit(str(p.id), p.score, _cosine(search, p), p.payload or {}) for p in ranked],
-            dense_floor=last_dense[0].score if last_dense else 0.0,
-            sparse_floor=last_sparse[0][0].score if last_sparse and last_sparse[0] else 0.0,
-            complete=not last_dense,
+            hits=[IndexHit(str(p.id), p.score, _cosine(search, p), p.payload or {}) for p in ranked.points],
+            dense_floor=dense[-1].score if len(dense) == full else 0.0,
+            sparse_floor=sparse[0][-1].score if sparse and len(sparse[0]) == full else 0.0,
+            complete=len(dense) < full,
         )
 
     def count(self, namespace: str | None = None) -> int:
         """Return how many points there are."""
         only = _filter([Among("ns", (namespace,))]) if namespace is not None else None
         with _sorted_errors():
-            return self._client.count(self._collection, count_filter=only, exact=True).count
+            return self._client.count(self._collection, count_filter=only, exact=namespace is None).count
 
     def revisions(self) -> dict[str, int]:
         """Return `rev` of every point by id."""
@@ -150,39 +153,32 @@ class _Legs:
         # keyword weights of one namespace must not depend on what others store
         self._params = models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))
 
-    def dense(self) -> dict[str, Any]:
-        return {"query": self._search.dense, "using": DENSE_VECTOR}
-
-    def sparse(self) -> dict[str, Any]:
-        return {"query": _sparse(self._search.sparse), "using": SPARSE_VECTOR, "params": self._params}
-
-    def ranked(self) -> models.QueryRequest:
-        """Return the ranked query: candidates of both legs, each scored truly by both.
-
-        Flat prefetches would score a candidate by the leg that found it only, and 0 by the other.
-        """
-        count = self._search.candidates
-        legs = [self.dense(), *([self.sparse()] if self._search.sparse else [])]
-        prefetch = [
-            models.Prefetch(
-                limit=2 * count, prefetch=[models.Prefetch(limit=count, **leg) for leg in legs], **scored
-            )
-            for scored in legs
+    def all(self) -> list[dict[str, Any]]:
+        """Return the dense leg and, where the question has words, the sparse one."""
+        dense = {"query": self._search.dense, "using": DENSE_VECTOR}
+        if not self._search.sparse:
+            return [dense]
+        return [
+            dense,
+            {"query": _sparse(self._search.sparse), "using": SPARSE_VECTOR, "params": self._params},
         ]
+
+    def candidates(self, leg: dict[str, Any]) -> models.QueryRequest:
+        """Return the query for the candidates of one leg."""
+        return models.QueryRequest(limit=self._search.candidates, filter=self._filter, **leg)
+
+    def ranked(self, ids: list[Any]) -> models.QueryRequest:
+        """Return the query that ranks candidates; every one gets its true score of both legs."""
         return models.QueryRequest(
             limit=self._search.limit,
-            filter=self._filter,
-            prefetch=prefetch,
+            filter=models.Filter(must=[models.HasIdCondition(has_id=ids)]),
+            prefetch=[models.Prefetch(limit=len(ids), **leg) for leg in self.all()],
             query=models.FormulaQuery(
                 formula=_expression(self._search.score), defaults=self._search.defaults
             ),
             with_payload=True,
             with_vector=[DENSE_VECTOR],
         )
-
-    def last_of(self, leg: dict[str, Any]) -> models.QueryRequest:
-        """Return the query for the last candidate of a leg; it finds none where the leg has fewer."""
-        return models.QueryRequest(limit=1, offset=self._search.candidates - 1, filter=self._filter, **leg)
 
 
 def _cosine(search: Search, point: models.ScoredPoint) -> float:

@@ -13,7 +13,7 @@ from memory_service import lexical
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import cosine
 from memory_service.fading import NEVER
-from memory_service.index.port import IndexHit, MemoryIndex, Point, Scope, Search
+from memory_service.index.port import IndexHit, MemoryIndex, Point, Scope, Search, audience
 from memory_service.scoring import DENSE, SPARSE, Weights, evaluate, keyword_half, score_parts, total
 
 NOW = 1_800_000_000.0
@@ -26,17 +26,18 @@ def id_of(number: int) -> str:
     return str(uuid.UUID(int=number))
 
 
-def point(number: int, text: str, *, ns: str = "a", rev: int = 1, **payload: Any) -> Point:
+def point(
+    number: int, text: str, *, ns: str = "a", user: str = "", past: bool = False, rev: int = 1, **payload: Any
+) -> Point:
     values = {
         "ns": ns,
-        "user": "",
+        "audience": audience(ns, user, past=past),
         "kind": "fact",
         "importance": 0.5,
         "last_ts": NOW - 86_400,
         "hl": 86_400.0 * 30,
         "valid_from": NOW - 1000,
         "valid_to": NEVER,
-        "expires_ts": NEVER,
         "rev": rev,
     }
     return Point(id_of(number), EMBEDDER.question(text), lexical.document(text), {**values, **payload})
@@ -48,14 +49,14 @@ def search(
     ns: str = "a",
     user: str = "",
     kinds: tuple[str, ...] = (),
-    as_of: float = NOW,
+    as_of: float | None = None,
     memories: int = 10,
     candidates: int = 100,
     limit: int = 10,
 ) -> Search:
     parts = score_parts(WEIGHTS, EMBEDDER.scale, now=NOW, half=keyword_half(memories))
     return Search(
-        scope=Scope(namespace=ns, user=user, kinds=kinds, as_of=as_of, now=NOW),
+        scope=Scope(namespace=ns, user=user, kinds=kinds, as_of=as_of),
         dense=EMBEDDER.question(text),
         sparse=lexical.query(text),
         score=total(parts),
@@ -168,22 +169,21 @@ class IndexContract:
         index.delete([])
         assert index.revisions() == {id_of(2): 1}
 
-    def test_scope_honours_user_kind_validity_and_expiry(self, index: MemoryIndex) -> None:
+    def test_scope_honours_user_kind_and_validity(self, index: MemoryIndex) -> None:
         index.upsert(
             [
                 point(1, "shared pool"),
                 point(2, "ann's pool", user="ann"),
                 point(3, "bob's pool", user="bob"),
                 point(4, "pool procedure", kind="procedure"),
-                point(5, "pool of old", valid_from=NOW - 1000, valid_to=NOW - 500),
-                point(6, "pool of tomorrow", valid_from=NOW + 500),
-                point(7, "pool expired", expires_ts=NOW - 1),
+                point(5, "pool of old", past=True, valid_from=NOW - 1000, valid_to=NOW - 500),
             ]
         )
         assert sorted(ids(index.search(search("pool")).hits)) == [1, 4]
         assert sorted(ids(index.search(search("pool", user="ann")).hits)) == [1, 2, 4]
         assert ids(index.search(search("pool", kinds=("procedure",))).hits) == [4]
         assert sorted(ids(index.search(search("pool", as_of=NOW - 600)).hits)) == [1, 4, 5]
+        assert sorted(ids(index.search(search("pool", as_of=NOW - 400)).hits)) == [1, 4]
 
     def test_a_keyword_alone_finds_what_the_dense_leg_missed(self, index: MemoryIndex) -> None:
         index.upsert([point(n, f"nothing of interest number {n}") for n in range(1, 30)])

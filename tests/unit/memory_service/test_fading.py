@@ -90,8 +90,10 @@ def test_the_unimportant_leave_after_90_days_without_use() -> None:
     assert stage(memory, T + UNUSED_SECONDS).status is Status.archived
 
 
-def test_expiry_deletes_after_its_grace() -> None:
+def test_what_expired_leaves_the_index_and_is_deleted_after_its_grace() -> None:
     memory = fading(1.0, half_life=3650 * DAY, expires=T + DAY)
-    assert stage(memory, T + DAY + GRACE_SECONDS - 1).status is Status.active
+    assert stage(memory, T + DAY - 1).status is Status.active
+    left = stage(memory, T + DAY)
+    assert (left.status, left.next_at) == (Status.archived, T + DAY + GRACE_SECONDS)
     gone = stage(memory, T + DAY + GRACE_SECONDS)
     assert (gone.status, gone.next_at) == (Status.deleted, NEVER)
