@@ -79,9 +79,14 @@ class Coordinator:
         if fresh:
             await self._tell(run_id, RunState.accepted)
         if problem is not None:
-            await self._refuse(run_id, redactor.text(str(problem)))
+            await self._end_refused(run_id, redactor.text(str(problem)))
             return
         await self._ring_advance(run_id, request)
+
+    async def refuse(self, run_id: str, reason: str) -> None:
+        """Answer a request that could not even be written down: whoever waits for the report gets the reason."""
+        refused = _refused(run_id, Redactor(self.settings.secrets()).text(reason))
+        await asyncio.to_thread(self.results.store_report, run_id, refused.model_dump(mode="json"))
 
     async def advance(self, run_id: str) -> None:
         """Do what the run needs now, until it waits for others or has ended."""
@@ -185,13 +190,10 @@ class Coordinator:
         await asyncio.to_thread(self.store.end, run, composed)
         return True
 
-    async def _refuse(self, run_id: str, reason: str) -> None:
+    async def _end_refused(self, run_id: str, reason: str) -> None:
         snapshot = await asyncio.to_thread(self.store.snapshot, run_id)
         assert snapshot is not None
-        refused = Report(
-            run_id=run_id, state=RunState.failed.value, reason=reason, answer=f"Not accepted: {reason}"
-        )
-        await asyncio.to_thread(self.store.end, snapshot.run, refused)
+        await asyncio.to_thread(self.store.end, snapshot.run, _refused(run_id, reason))
         await self.advance(run_id)
 
     async def _earlier(self, request: Request) -> list[Any]:
@@ -236,3 +238,7 @@ class Coordinator:
             RunState.expired,
         ):
             await asyncio.to_thread(self.results.store_state, run_id, state.value)
+
+
+def _refused(run_id: str, reason: str) -> Report:
+    return Report(run_id=run_id, state=RunState.failed.value, reason=reason, answer=f"Not accepted: {reason}")

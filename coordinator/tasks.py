@@ -14,7 +14,7 @@ from kernel.process import Announcer, Process, doorway
 def register(app: Celery, process: Process, coordinator: Coordinator, reconciler: Reconciler) -> None:
     """Register the three tasks."""
 
-    @doorway(app, process, "coordinator.submit", carries_request=True)
+    @doorway(app, process, "coordinator.submit", on_refused=coordinator.refuse)
     async def submit(announcer: Announcer, *args: Any, **kwargs: Any) -> None:
         await coordinator.submit(
             announcer.task_id, {**dict(zip(("text", "sources"), args, strict=False)), **kwargs}

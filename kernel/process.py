@@ -43,16 +43,32 @@ class Process:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="blocking"))
-                threading.Thread(target=self._loop.run_forever, name="loop", daemon=True).start()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="loop", daemon=True)
+                self._thread.start()
             return self._loop
+
+    def close(self) -> None:
+        """Stop the loop and its threads; a worker never does, it ends with them."""
+        loop = self.loop
+        asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        self._thread.join()
+        loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for it; context variables of the caller hold inside."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        """Start a coroutine on the loop that nobody waits for."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop)
+        """Start a coroutine on the loop that nobody waits for; its failure is logged."""
+        spawned = asyncio.run_coroutine_threadsafe(work, self.loop)
+        spawned.add_done_callback(_log_failure)
+        return spawned
+
+
+def _log_failure(spawned: Future[Any]) -> None:
+    if not spawned.cancelled() and (error := spawned.exception()) is not None:
+        log.error("background_work_failed", exc_info=error)
 
 
 class Announcer:
@@ -71,14 +87,18 @@ class Announcer:
             log.warning("announcement_lost", reason=str(error))
 
 
+#: Told the task's id and the reason when a message that carries a request itself cannot be taken at all.
+OnRefused = Callable[[str, str], Coroutine[Any, Any, None]]
+
+
 def doorway(
-    app: Celery, process: Process, name: str, *, carries_request: bool = False
+    app: Celery, process: Process, name: str, *, on_refused: OnRefused | None = None
 ) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
     """Register `async def work(announcer, *args, **kwargs)` as a task: bind ids, run on the loop, sort errors.
 
     Retryable and our other errors are logged and end the task: rows say what is due, and the reconciler
-    rings again; only a message that carries a request itself is acked late and sent again. Anything else
-    is a bug: logged whole and raised, so that Flower shows it red.
+    rings again. Anything else is a bug: logged whole and raised, so that Flower shows it red. A message
+    that carries a request itself (`on_refused`) is acked late, sent again on trouble, and answered on failure.
     """
 
     def wrap(work: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
@@ -91,21 +111,38 @@ def doorway(
                 log.info("stopped", reason=str(stop))
             except Retryable as error:
                 log.warning("not_now", reason=str(error))
-                if carries_request:
-                    raise self.retry(countdown=_RETRY_SECONDS, max_retries=None, exc=error) from error
+                if on_refused is not None:
+                    raise _again(self, error) from error
             except NightdeskError as error:
                 log.error("failed", code=error.code, reason=str(error))  # noqa: TRY400 the reason is the message
-            except Exception:
+                _refuse(process, on_refused, self.request.id, str(error))
+            except Exception as bug:
                 log.exception("bug")
+                reason = f"a bug of Nightdesk: {type(bug).__name__}; see the worker's log"
+                _refuse(process, on_refused, self.request.id, reason)
                 raise
             finally:
                 logs.clear()
 
         register: Any = app.task  # the stubs have no overload for a body that takes anything
-        register(body, name=name, bind=True, acks_late=carries_request, typing=False)
+        register(body, name=name, bind=True, acks_late=on_refused is not None, typing=False)
         return work
 
     return wrap
+
+
+def _again(task: Any, error: Retryable) -> Exception:
+    """Return what makes celery send the message again; its arguments stay unseen this time too."""
+    shown = {"argsrepr": f"<{task.request.id[:13]}>", "kwargsrepr": "{}"}
+    retried: Exception = task.retry(
+        countdown=_RETRY_SECONDS, max_retries=None, exc=error, throw=False, **shown
+    )
+    return retried
+
+
+def _refuse(process: Process, on_refused: OnRefused | None, task_id: str, reason: str) -> None:
+    if on_refused is not None:
+        process.run(on_refused(task_id, reason))
 
 
 async def _as_coroutine(work: Awaitable[T]) -> T:

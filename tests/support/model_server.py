@@ -5,6 +5,9 @@
 A script is a list of steps; each request is answered by the first step with uses left that fits it:
 
     when, system    regexes searched in the last message and in the first one (serves several agents)
+    anywhere        a regex searched in all messages
+    capture         {name: regex}: what its group finds in the newest message that has it stands for {{name}} in the
+                    answer; a number where it is all there is (a model that reads what tools returned)
     times           uses (1; 0: for ever)
     text            the answer, streamed word by word
     calls           [{tool, arguments}]: native tool calls, or an action object where the request has response_format;
@@ -79,6 +82,7 @@ class Server:
             }
             await respond(writer, step["status"], {"error": error}, step.get("headers", {}))
             return
+        step = filled(step, body)
         gone = asyncio.create_task(reader.read(1))
         try:
             sent, ended = await self.stream(step, body, writer, gone)
@@ -91,6 +95,7 @@ class Server:
         first, last = (str(body["messages"][i].get("content") or "") for i in (0, -1))
         for index, step in enumerate(self.steps):
             fits = re.search(step.get("when", ""), last) and re.search(step.get("system", ""), first)
+            fits = fits and re.search(step.get("anywhere", ""), said(body))
             if fits and self.left[index] > 0:
                 self.left[index] -= 1
                 return index
@@ -118,6 +123,33 @@ class Server:
         write_chunk(writer, "data: [DONE]\n\n")
         await finish(writer)
         return sent + 1, "whole"
+
+
+def said(body: dict[str, Any]) -> str:
+    return "\n".join(str(message.get("content") or "") for message in body["messages"])
+
+
+def filled(step: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    """Return a step with its captures in place."""
+    found = {}
+    for name, pattern in step.get("capture", {}).items():
+        contents = [str(message.get("content") or "") for message in reversed(body["messages"])]
+        match = next((m for m in (re.search(pattern, content) for content in contents) if m), None)
+        found[name] = match[1] if match else ""
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: fill(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [fill(item) for item in value]
+        if not isinstance(value, str):
+            return value
+        whole = re.fullmatch(r"\{\{(\w+)\}\}", value)
+        if whole and found.get(whole[1], "").isdigit():
+            return int(found[whole[1]])
+        return re.sub(r"\{\{(\w+)\}\}", lambda m: found.get(m[1], ""), value)
+
+    return {key: fill(value) if key in ("text", "calls") else value for key, value in step.items()}
 
 
 def write_chunk(writer: asyncio.StreamWriter, text: str) -> None:
@@ -273,7 +305,7 @@ class ModelServer:
     async def until(self, condition: Callable[[], Any], seconds: float = 5.0) -> None:
         """Wait for a state of the record."""
         async with asyncio.timeout(seconds):
-            while not condition():  # noqa: ASYNC110 the state is in another process
+            while not condition():
                 await asyncio.sleep(0.01)
 
 
