@@ -40,6 +40,7 @@ class MemoryRow(SQLModel, table=True):
             postgresql_where=text("live"),
         ),
         Index("ix_memory_namespace", "namespace", "pk"),
+        Index("ix_memory_kind", "namespace", "kind", "pk"),
         # history too, for questions about the past: the unique index holds live rows only
         Index("ix_memory_key", "key_hash", "namespace"),
     )

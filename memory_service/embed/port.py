@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from operator import mul
 from threading import Lock
 from typing import Protocol
 
@@ -68,4 +69,4 @@ def unit(vector: Vector) -> Vector:
 
 def cosine(a: Vector, b: Vector) -> float:
     """Return the cosine of two unit vectors; of different lengths it is 0."""
-    return math.fsum(x * y for x, y in zip(a, b, strict=True)) if len(a) == len(b) else 0.0
+    return sum(map(mul, a, b)) if len(a) == len(b) else 0.0

@@ -69,11 +69,13 @@ class EdgeIndex:
         if not ids:
             return Found(hits=[], complete=True)
         full = search.candidates
+        ranked = self._shard.query(legs.ranked(ids))
+        cosines = {point.id: point.score for point in dense}
+        found_by_words = [point.id for point in ranked if point.id not in cosines]
+        for point in self._shard.retrieve(found_by_words, False, [DENSE_VECTOR]):
+            cosines[point.id] = cosine(search.dense, point.vector[DENSE_VECTOR])
         return Found(
-            hits=[
-                IndexHit(str(p.id), p.score, cosine(search.dense, p.vector[DENSE_VECTOR]), p.payload)
-                for p in self._shard.query(legs.ranked(ids))
-            ],
+            hits=[IndexHit(str(p.id), p.score, cosines[p.id], p.payload) for p in ranked],
             dense_floor=dense[-1].score if len(dense) == full else 0.0,
             sparse_floor=sparse[0][-1].score if sparse and len(sparse[0]) == full else 0.0,
             complete=len(dense) < full,
@@ -186,7 +188,6 @@ class _Legs:
             prefetches=[edge.Prefetch(limit=len(ids), **leg) for leg in self.all()],
             query=edge.Formula(_expression(self._search.score), self._search.defaults),
             with_payload=True,
-            with_vector=[DENSE_VECTOR],
         )
 
 

@@ -66,6 +66,7 @@ def upgrade() -> None:
     )
     op.create_index(op.f('ix_memory_content_hash'), 'memory', ['content_hash'], unique=False)
     op.create_index('ix_memory_key', 'memory', ['key_hash', 'namespace'], unique=False)
+    op.create_index('ix_memory_kind', 'memory', ['namespace', 'kind', 'pk'], unique=False)
     op.create_index('ix_memory_namespace', 'memory', ['namespace', 'pk'], unique=False)
     op.create_index('ux_memory_live', 'memory', ['namespace', 'user', 'kind', 'key_hash'], unique=True, sqlite_where=sa.text('live'), postgresql_where=sa.text('live'))
     op.create_table('memory_audit',
@@ -132,6 +133,7 @@ def downgrade() -> None:
     op.drop_index(op.f('ix_memory_audit_memory_id'), table_name='memory_audit')
     op.drop_table('memory_audit')
     op.drop_index('ux_memory_live', table_name='memory', sqlite_where=sa.text('live'), postgresql_where=sa.text('live'))
+    op.drop_index('ix_memory_kind', table_name='memory')
     op.drop_index('ix_memory_namespace', table_name='memory')
     op.drop_index('ix_memory_key', table_name='memory')
     op.drop_index(op.f('ix_memory_content_hash'), table_name='memory')
