@@ -6,21 +6,19 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from coordinator import playbooks, report, sessions, summary
 from coordinator.intake import clean, parse
 from coordinator.planner import Planner
 from coordinator.planning import (
     Answer,
-    AssignmentView,
     Begin,
     Drop,
     Expand,
     MakePlan,
     Move,
     Queue,
-    RunView,
     Step,
     Stop,
     next_steps,
@@ -33,6 +31,7 @@ from kernel.clock import now
 from kernel.contracts import Request
 from kernel.errors import Correctable, Fatal
 from kernel.events import ReportReady, StatusChange
+from kernel.records import RunRow
 from kernel.redaction import Redactor
 from kernel.reports import Report
 from kernel.settings import Settings
@@ -43,6 +42,9 @@ log = logs.get(__name__)
 
 #: Each pass of `advance` moves the run on; more passes than this means that two rules disagree.
 _MAX_PASSES = 20
+
+#: After a step: do the next one, look at the run again, or wait for others.
+Then = Literal["next", "look", "wait"]
 
 
 @dataclass(kw_only=True)
@@ -94,16 +96,23 @@ class Coordinator:
             snapshot = await asyncio.to_thread(self.store.snapshot, run_id)
             if snapshot is None:
                 raise Fatal(f"run {run_id!r} does not exist")
-            steps = self._steps(snapshot)
-            if not steps or not await self._do(snapshot, steps[0]):
-                if snapshot.run.report is not None and not snapshot.run.published:
-                    await self.publish(snapshot)
+            if snapshot.run.report is not None and not snapshot.run.published:
+                await self.publish(snapshot.run)
+            if await self._walk(snapshot) == "wait":
                 return
         log.error("advance_goes_round", run=run_id)
 
-    async def publish(self, snapshot: Snapshot) -> None:
+    async def _walk(self, snapshot: Snapshot) -> Then:
+        """Do the steps that a snapshot calls for; say whether to look at the run again or to wait for others."""
+        steps = self._steps(snapshot)
+        for step in steps:
+            then = await self._do(snapshot, step)
+            if then != "next":
+                return then
+        return "look" if steps else "wait"
+
+    async def publish(self, run: RunRow) -> None:
         """Store an ended run's report in the result back end, tell the stream, and have memory learn."""
-        run = snapshot.run
         ended = Report.model_validate(run.report)
         await asyncio.to_thread(self.results.store_report, run.id, ended.model_dump(mode="json"))
         await self._tell(run.id, RunState(run.state), ended.reason)
@@ -113,19 +122,8 @@ class Coordinator:
         await asyncio.to_thread(self.doorbell.ring, "memory.learn", run.id, queue_name=MEMORY, note=note)
 
     def _steps(self, snapshot: Snapshot) -> list[Step]:
-        run = snapshot.run
-        view = RunView(
-            state=RunState(run.state),
-            stop=run.stop,
-            rounds=len(run.rounds) + 1,
-            max_rounds=self.settings.max_rounds,
-            deadline_at=run.deadline_at,
-        )
-        assignments = [
-            AssignmentView(id=a.id, key=a.key, state=AssignmentState(a.state), needs=a.needs)
-            for a in snapshot.assignments
-        ]
-        return next_steps(view, assignments, more=self._next_round(snapshot) is not None, now=now())
+        run, assignments = snapshot.views(max_rounds=self.settings.max_rounds)
+        return next_steps(run, assignments, more=self._next_round(snapshot) is not None, now=now())
 
     def _next_round(self, snapshot: Snapshot) -> playbooks.Round | None:
         playbook = self.planner.playbook(snapshot.run.playbook)
@@ -134,34 +132,36 @@ class Coordinator:
         outcomes = outcomes_of([(a.key, a.outcome) for a in snapshot.assignments])
         return playbooks.next_round(playbook, snapshot.run.rounds, outcomes)
 
-    async def _do(self, snapshot: Snapshot, step: Step) -> bool:
-        """Do one step; True where the run may be looked at again at once."""
+    async def _do(self, snapshot: Snapshot, step: Step) -> Then:
         run = snapshot.run
         match step:
             case Begin():
-                return await self._move(snapshot, RunState.planning)
+                return "next" if await self._move(run, RunState.planning) else "look"
             case MakePlan():
-                return await self.planner.plan(run)
+                return "look" if await self.planner.plan(run) else "wait"
             case Expand():
-                found = self._next_round(snapshot)
-                return found is not None and await self.planner.expand(run, found)
+                if (found := self._next_round(snapshot)) is not None:
+                    await self.planner.expand(run, found)
             case Queue(ids=ids):
                 await self._queue(snapshot, ids)
+                return "wait"
             case Drop(id=id_, reason=reason):
                 await asyncio.to_thread(self.store.stop, [id_], AssignmentState.cancelled, reason)
+                return "next"
             case Stop(ids=ids, state=state):
                 reason = run.stop_reason or "the deadline passed"
                 await asyncio.to_thread(self.store.stop, ids, state, reason)
             case Move(state=state):
-                return await self._move(snapshot, state)
+                return "wait" if await self._move(run, state) else "look"
             case Answer():
                 return await self._answer(snapshot)
-        return True
+        return "look"
 
-    async def _move(self, snapshot: Snapshot, state: RunState) -> bool:
-        if await asyncio.to_thread(self.store.swap, snapshot.run, state):
-            await self._tell(snapshot.run.id, state)
-        return True
+    async def _move(self, run: RunRow, state: RunState) -> bool:
+        moved = await asyncio.to_thread(self.store.swap, run, state)
+        if moved:
+            await self._tell(run.id, state)
+        return moved
 
     async def _queue(self, snapshot: Snapshot, ids: Sequence[str]) -> None:
         for row in await asyncio.to_thread(self.store.queue, ids):
@@ -181,14 +181,17 @@ class Coordinator:
                 priority=snapshot.run.priority,
             )
 
-    async def _answer(self, snapshot: Snapshot) -> bool:
+    async def _answer(self, snapshot: Snapshot) -> Then:
         run = snapshot.run
         if not run.stop and run.deadline_at is not None and now() >= run.deadline_at:
             stopped = {"stop": RunState.expired.value, "stop_reason": "the deadline passed"}
-            return await asyncio.to_thread(self.store.swap, run, None, **stopped)
+            await asyncio.to_thread(self.store.swap, run, None, **stopped)
+            return "look"
         composed = report.compose(run, snapshot.assignments, now=now())
-        await asyncio.to_thread(self.store.end, run, composed)
-        return True
+        if not await asyncio.to_thread(self.store.end, run, composed):
+            return "look"
+        await self.publish(run)
+        return "wait"
 
     async def _end_refused(self, run_id: str, reason: str) -> None:
         snapshot = await asyncio.to_thread(self.store.snapshot, run_id)

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
+from coordinator.planning import AssignmentView, RunView
 from kernel.clock import now
 from kernel.contracts import PlannedAssignment, Request, SessionTurn
 from kernel.database import Database
@@ -34,6 +35,20 @@ class Snapshot:
 
     run: RunRow
     assignments: Sequence[AssignmentRow]
+
+    def views(self, *, max_rounds: int) -> tuple[RunView, list[AssignmentView]]:
+        """Return what next_steps looks at."""
+        run = RunView(
+            state=RunState(self.run.state),
+            stop=self.run.stop,
+            rounds=len(self.run.rounds) + 1,
+            max_rounds=max_rounds,
+            deadline_at=self.run.deadline_at,
+        )
+        return run, [
+            AssignmentView(id=a.id, key=a.key, state=AssignmentState(a.state), needs=a.needs)
+            for a in self.assignments
+        ]
 
 
 class Store:
@@ -208,7 +223,11 @@ def _swap(
         )
         .values(**values)
     )
-    return bool(swapped.rowcount == 1)  # type: ignore[attr-defined] # an UPDATE's result has it
+    if swapped.rowcount != 1:  # type: ignore[attr-defined] # an UPDATE's result has it
+        return False
+    for name, value in values.items():
+        setattr(run, name, value)  # what we read is now what we wrote
+    return True
 
 
 def _session_turn(run: RunRow, rows: Sequence[AssignmentRow]) -> SessionTurn:

@@ -98,7 +98,8 @@ def _work(settings: Settings) -> dict[str, Any]:
         "task_queues": [queue(name) for name in FIXED_QUEUES],
         "task_default_queue": COORDINATOR,
         "task_create_missing_queues": False,
-        "task_send_sent_event": True,
+        # Flower learns of a task when a worker has it; one event less per message
+        "task_send_sent_event": False,
         "worker_send_task_events": True,
         "worker_hijack_root_logger": False,
         "worker_redirect_stdouts": False,
