@@ -15,7 +15,7 @@ from memory_service.tables import MemoryRow, MemoryStateRow
 
 #: A cut id must still name one memory; 8 hex digits are 32 bits.
 _ID = re.compile(r"[0-9a-f][0-9a-f\-]{7,35}")
-PAGE_MAX = 200
+PAGE_MAX = 1000
 _PREFERENCES_READ = 100
 
 

@@ -40,13 +40,15 @@ _SPARE = 15
 #: Preferences of the user that hold whatever the question is.
 _STANDING = 3
 _LIMIT_MOST = 50
+#: A request may carry pages; what it is about stands at its beginning, and embedding time grows with length.
+_TEXT_LENGTH = 1000
 _DAY = 86_400.0
 
 
 class Question(Value):
     """What to recall; `as_of` asks what was true at a moment."""
 
-    text: str = Field(max_length=20_000)
+    text: str
     namespace: str = "default"
     user: str = ""
     limit: int = Field(default=5, ge=1, le=_LIMIT_MOST)
@@ -63,6 +65,7 @@ class Question(Value):
         except ValidationError as error:
             problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
             raise Correctable("the question cannot be read", why=problems) from error
+        made = made.model_copy(update={"text": made.text[:_TEXT_LENGTH]})
         check_name("the namespace", made.namespace)
         check_name("the user", made.user, empty=True)
         return made

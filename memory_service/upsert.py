@@ -105,8 +105,17 @@ def _insert(
     session.add(row)
     session.flush()
     assert row.pk is not None
-    state = MemoryStateRow(
-        pk=row.pk,
+    state = _first_state(row.pk, candidate, at)
+    if beside:
+        state.status = (Status.quarantined if quarantined else Status.archived).value
+        state.tier, state.next_transition_at = "archived", at.timestamp() + RETENTION_SECONDS
+    changed(session, state, at)
+    return row
+
+
+def _first_state(pk: int, candidate: Candidate, at: datetime) -> MemoryStateRow:
+    return MemoryStateRow(
+        pk=pk,
         status=Status.active.value,
         tier="hot",
         next_transition_at=NEVER,
@@ -117,11 +126,6 @@ def _insert(
         expires_at=candidate.expires_at.timestamp() if candidate.expires_at else None,
         rev=0,
     )
-    if beside:
-        state.status = (Status.quarantined if quarantined else Status.archived).value
-        state.tier, state.next_transition_at = "archived", at.timestamp() + RETENTION_SECONDS
-    changed(session, state, at)
-    return row
 
 
 _COPIED = {"namespace", "user", "owner", "kind", "key", "text", "slots", "tags", "source_kind", "source_ref"}

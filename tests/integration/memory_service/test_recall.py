@@ -205,6 +205,14 @@ def test_certified_hits_are_the_best_of_all(desk: World, monkeypatch: pytest.Mon
     assert counts[False] > 50, "neither does one that is always set"
 
 
+def test_a_request_of_many_pages_is_a_question_too(desk: World) -> None:
+    id_ = desk.remember("checkout pool exhausted")
+    pages = "checkout pool exhausted " + " ".join(f"line {number}" for number in range(50_000))
+    assert len(pages) > 400_000
+    desk.recall(pages)
+    assert [hit.id for hit in desk.recall("checkout pool exhausted" + " " * 100_000)] == [id_]
+
+
 def test_no_lookup_of_a_recall_walks_a_namespace(desk: World) -> None:
     """With many memories of one namespace each SELECT must start from an index that leads to a few rows."""
     seen: list[tuple[str, Any]] = []
