@@ -183,7 +183,9 @@ class Assignment:
 
     async def _announce(self, turn: DoneTurn) -> None:
         calls = ", ".join(call.tool for call in turn.calls) or "answer"
-        await asyncio.to_thread(self._say, f"turn {turn.number} ({turn.brain}): {calls}")
+        line = f"turn {turn.number} ({turn.brain}): {calls}"
+        # nobody waits for Flower to hear of it
+        asyncio.get_running_loop().run_in_executor(None, self._say, line)
 
     async def _leave(self, ending: Ending, spec: AgentSpec | None, work: Work | None) -> None:
         """Record how it ended, with what the journal proves was done, whatever the ending is."""

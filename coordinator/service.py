@@ -35,7 +35,7 @@ from kernel.records import RunRow
 from kernel.redaction import Redactor
 from kernel.reports import Report
 from kernel.settings import Settings
-from kernel.states import AssignmentState, RunState
+from kernel.states import RUN_ENDED, AssignmentState, RunState
 from kernel.streams import EventLog
 
 log = logs.get(__name__)
@@ -80,6 +80,7 @@ class Coordinator:
         )
         if fresh:
             await self._tell(run_id, RunState.accepted)
+            await asyncio.to_thread(self.results.store_state, run_id, RunState.accepted.value)
         if problem is not None:
             await self._end_refused(run_id, redactor.text(str(problem)))
             return
@@ -91,7 +92,12 @@ class Coordinator:
         await asyncio.to_thread(self.results.store_report, run_id, refused.model_dump(mode="json"))
 
     async def advance(self, run_id: str) -> None:
-        """Do what the run needs now, until it waits for others or has ended."""
+        """Do what the run needs now, until it waits for others or has ended; then show where it stands."""
+        state = await self._advance(run_id)
+        if state not in RUN_ENDED:
+            await asyncio.to_thread(self.results.store_state, run_id, state.value)
+
+    async def _advance(self, run_id: str) -> RunState:
         for _ in range(_MAX_PASSES):
             snapshot = await asyncio.to_thread(self.store.snapshot, run_id)
             if snapshot is None:
@@ -99,8 +105,8 @@ class Coordinator:
             if snapshot.run.report is not None and not snapshot.run.published:
                 await self.publish(snapshot.run)
             if await self._walk(snapshot) == "wait":
-                return
-        log.error("advance_goes_round", run=run_id)
+                return RunState(snapshot.run.state)
+        raise Fatal(f"run {run_id!r} goes round in advance", why="two rules disagree")
 
     async def _walk(self, snapshot: Snapshot) -> Then:
         """Do the steps that a snapshot calls for; say whether to look at the run again or to wait for others."""
@@ -161,6 +167,8 @@ class Coordinator:
         moved = await asyncio.to_thread(self.store.swap, run, state)
         if moved:
             await self._tell(run.id, state)
+            if state is RunState.planning and self.planner.model:  # which may take a minute over it
+                await asyncio.to_thread(self.results.store_state, run.id, state.value)
         return moved
 
     async def _queue(self, snapshot: Snapshot, ids: Sequence[str]) -> None:
@@ -234,13 +242,6 @@ class Coordinator:
                 detail=detail or {},
             )
         )
-        if isinstance(state, RunState) and state not in (
-            RunState.succeeded,
-            RunState.failed,
-            RunState.cancelled,
-            RunState.expired,
-        ):
-            await asyncio.to_thread(self.results.store_state, run_id, state.value)
 
 
 def _refused(run_id: str, reason: str) -> Report:

@@ -67,7 +67,8 @@ class Store:
         summary: str,
     ) -> bool:
         """Insert an accepted run; False where it is there already."""
-        with self.database.writing() as db:
+        # durable: the message is acknowledged after this, so the row alone keeps the request
+        with self.database.writing(durable=True) as db:
             if db.get(RunRow, run_id) is not None:
                 return False
             db.add(
@@ -159,7 +160,7 @@ class Store:
 
     def end(self, run: RunRow, report: Report) -> bool:
         """End a run with its report."""
-        with self.database.writing(durable=True) as db:
+        with self.database.writing() as db:
             state = RunState(report.state)
             if state is RunState.succeeded:
                 check_move(RunState(run.state), RunState.answering)

@@ -1,8 +1,9 @@
-"""Cards: what live workers say they can do, in Redis with a time to live."""
+"""Cards: what live workers say they can do, in one Redis hash; a card that is not refreshed counts as gone."""
 
 from __future__ import annotations
 
-from typing import cast
+import json
+from typing import Any
 
 from pydantic import ValidationError
 from redis import asyncio as aioredis
@@ -10,8 +11,8 @@ from redis import asyncio as aioredis
 from kernel.contracts import Card
 from kernel.control import redis_errors
 
-_PREFIX = "nightdesk:card:"
-#: A worker publishes every CARD_SECONDS; a card lives three times as long.
+_HASH = "nightdesk:cards"
+#: A worker publishes every CARD_SECONDS; a card lives three times as long, on Redis's clock.
 CARD_SECONDS = 4.0
 _LIFE_SECONDS = 12
 
@@ -25,24 +26,42 @@ class Cards:
     async def publish(self, card: Card) -> None:
         """Put a card up, or refresh it."""
         with redis_errors("a card"):
-            await self._redis.set(
-                f"{_PREFIX}{card.agent}:{card.worker}", card.model_dump_json(), ex=_LIFE_SECONDS
-            )
+            until = (await self._redis.time())[0] + _LIFE_SECONDS
+            body = json.dumps({"until": until, "card": card.model_dump(mode="json")}, ensure_ascii=False)
+            await self._field("hset", card, body)
 
     async def withdraw(self, card: Card) -> None:
         """Take a card down."""
         with redis_errors("a card"):
-            await self._redis.delete(f"{_PREFIX}{card.agent}:{card.worker}")
+            await self._field("hdel", card)
 
     async def live(self) -> list[Card]:
-        """Return the cards of all live workers, by agent and worker; a card of another version is passed over."""
+        """Return the cards of all live workers, by agent and worker; cards of another version are passed over."""
         with redis_errors("the cards"):
-            keys = sorted([key async for key in self._redis.scan_iter(match=f"{_PREFIX}*", count=500)])
-            texts = cast("list[str | None]", await self._redis.mget(keys)) if keys else []
-        cards = []
-        for text in texts:
-            try:
-                cards += [Card.model_validate_json(text)] if text else []
-            except ValidationError:
-                continue
-        return cards
+            async with self._redis.pipeline(transaction=False) as pipe:
+                pipe.time()
+                pipe.hgetall(_HASH)
+                (now, _), bodies = await pipe.execute()
+            read = {field: _read(body, now) for field, body in sorted(bodies.items())}
+            gone = [field for field, (_, expired) in read.items() if expired]
+            if gone:
+                await self._field("hdel", *gone)
+        return [card for card, expired in read.values() if card is not None and not expired]
+
+    async def _field(self, command: str, what: Card | str, *more: str) -> None:
+        field = what if isinstance(what, str) else f"{what.agent}:{what.worker}"
+        run: Any = getattr(self._redis, command)  # the stubs mix the synchronous and the asynchronous answer
+        await run(_HASH, field, *more)
+
+
+def _read(body: str, now: int) -> tuple[Card | None, bool]:
+    """Return a card and whether its time is over."""
+    try:
+        told = json.loads(body)
+        expired = bool(told["until"] < now)
+    except (ValueError, KeyError, TypeError):
+        return None, True
+    try:
+        return Card.model_validate(told["card"]), expired
+    except (ValidationError, KeyError):
+        return None, expired

@@ -46,11 +46,16 @@ class Execution:
 
     async def run_calls(self, turn: DoneTurn) -> DoneTurn:
         """Run every call of the turn that has not ended; those that need a person stay `waiting`."""
-        results = await asyncio.gather(*(self._settle(call) for call in turn.calls), return_exceptions=True)
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
-        return turn.model_copy(update={"calls": results})
+        settled: dict[str, DoneCall] = {}
+        firsts = list({call.key: call for call in reversed(turn.calls)}.values())
+        # the same call twice in one turn: the second comes after the first, and finds its result
+        for group in (firsts, [call for call in turn.calls if call not in firsts]):
+            results = await asyncio.gather(*(self._settle(call) for call in group), return_exceptions=True)
+            for call, result in zip(group, results, strict=True):
+                if isinstance(result, BaseException):
+                    raise result
+                settled[call.id] = result
+        return turn.model_copy(update={"calls": [settled[call.id] for call in turn.calls]})
 
     async def _settle(self, call: DoneCall) -> DoneCall:
         if call.state in CALL_ENDED:
@@ -63,57 +68,56 @@ class Execution:
                     next_step=f"Use one of: {', '.join(sorted(self.tools))}.",
                 )
             tool.check(call.arguments)
-            row = await self.journal.row(call.id)
-            if row.started_at is not None and row.fence != self.journal.fence:
-                taken = await self._take_over(tool, row)
+            if call.fence and call.fence != self.journal.fence:
+                taken = await self._take_over(tool, call)
                 if taken is not None:
                     return taken
-            elif tool.effect is not Effect.read and (twin := await self.journal.twin(row)) is not None:
-                return await self._as_twin(row, twin)
-            context = self._context(row)
-            if not await self.gate.opens(tool, row, context):
+            elif tool.effect is not Effect.read and (twin := await self.journal.twin(call)) is not None:
+                return await self._as_twin(call, twin)
+            context = self._context(call)
+            if not await self.gate.opens(tool, call, context):
                 return call
-            return await self._make(tool, row, context)
+            return await self._make(tool, call, context)
         except (Correctable, Refused) as error:
             return await self._refuse(call, error)
 
-    async def _make(self, tool: Tool, row: CallRow, context: ToolContext) -> DoneCall:
-        attempt = await self.journal.begin(row.id, tool.effect)
+    async def _make(self, tool: Tool, call: DoneCall, context: ToolContext) -> DoneCall:
+        attempt = await self.journal.begin(call.id, tool.effect)
         started = monotonic()
         await self.emit(
             ToolCallStart(
-                run_id=row.run_id,
-                assignment_id=row.assignment_id,
+                run_id=self.work.run_id,
+                assignment_id=self.work.assignment_id,
                 agent=self.work.agent,
-                call_id=row.id,
-                tool=row.tool,
-                arguments=self.redactor.value(row.arguments),
+                call_id=call.id,
+                tool=call.tool,
+                arguments=self.redactor.value(call.arguments),
             )
         )
         try:
-            value = await self._attempts(tool, row, context, attempt)
+            value = await self._attempts(tool, call, context, attempt)
         except asyncio.CancelledError:
-            await asyncio.shield(self._cut_short(tool, row, monotonic() - started))
+            await asyncio.shield(self._cut_short(tool, call, monotonic() - started))
             raise
         except LostLease:
             raise
         except NightdeskError as error:
             state = CallState.unknown if isinstance(error, Unknown) else CallState.failed
-            return await self._end(tool, row, state, monotonic() - started, error=error)
+            return await self._end(tool, call, state, monotonic() - started, error=error)
         except Exception as error:  # the tool boundary: a tool's bug is a result, not the end of the run
-            log.exception("tool_bug", tool=row.tool, call=row.id)
+            log.exception("tool_bug", tool=call.tool, call=call.id)
             state = CallState.failed if tool.effect in _REPEATABLE else CallState.unknown
-            bug = NightdeskError(f"{row.tool} broke", why=f"{type(error).__name__}: {error}")
-            return await self._end(tool, row, state, monotonic() - started, error=bug)
-        return await self._end(tool, row, CallState.done, monotonic() - started, value=value)
+            bug = NightdeskError(f"{call.tool} broke", why=f"{type(error).__name__}: {error}")
+            return await self._end(tool, call, state, monotonic() - started, error=bug)
+        return await self._end(tool, call, CallState.done, monotonic() - started, value=value)
 
-    async def _attempts(self, tool: Tool, row: CallRow, context: ToolContext, attempt: int) -> Any:
+    async def _attempts(self, tool: Tool, call: DoneCall, context: ToolContext, attempt: int) -> Any:
         settings = self.resources.settings
         limit = tool.timeout or (settings.external_tool_timeout if tool.external else settings.tool_timeout)
         for left in range(_RETRIES, -1, -1):
             try:
                 async with asyncio.timeout(limit):
-                    return await tool.run(context, row.arguments)
+                    return await tool.run(context, call.arguments)
             except TimeoutError:
                 return self._timed_out(tool, limit)
             except Retryable as error:
@@ -130,40 +134,40 @@ class Execution:
             )
         raise Unknown(f"{tool.name} took longer than {limit:g} s", why="it may have happened all the same")
 
-    async def _take_over(self, tool: Tool, row: CallRow) -> DoneCall | None:
+    async def _take_over(self, tool: Tool, call: DoneCall) -> DoneCall | None:
         """Decide about a call that another worker began: None means make it (again)."""
         if tool.effect in _REPEATABLE:
             return None
-        context = self._context(row)
+        context = self._context(call)
         if tool.effect is Effect.probe and tool.reconcile is not None:
-            found = await tool.reconcile(context, row.arguments)
+            found = await tool.reconcile(context, call.arguments)
             if found.happened is False:
                 return None
             if found.happened:
-                return await self._end(tool, row, CallState.done, 0.0, value=found.value)
+                return await self._end(tool, call, CallState.done, 0.0, value=found.value)
         error = Unknown(
-            f"whether {row.tool} happened is not known",
-            why=f"the worker {row.worker!r} died while it was under way",
+            f"whether {call.tool} happened is not known",
+            why=f"the worker {call.worker!r} died while it was under way",
             next_step="Look at the target before anybody repeats it.",
         )
-        return await self._end(tool, row, CallState.unknown, 0.0, error=error)
+        return await self._end(tool, call, CallState.unknown, 0.0, error=error)
 
-    async def _as_twin(self, row: CallRow, twin: CallRow) -> DoneCall:
+    async def _as_twin(self, call: DoneCall, twin: CallRow) -> DoneCall:
         """Answer a call with the stored result of its twin: the same effect happens at most once."""
         result = twin.result or {}
-        await self.journal.begin(row.id, Effect(twin.effect))
+        await self.journal.begin(call.id, Effect(twin.effect))
         state = CallState(twin.state) if CallState(twin.state) in CALL_ENDED else CallState.unknown
         state = CallState.failed if state is CallState.denied else state
-        await self.journal.end(row.id, state, value=result.get("value"), error=result.get("error"))
-        return done_call(await self.journal.row(row.id))
+        await self.journal.end(call.id, state, value=result.get("value"), error=result.get("error"))
+        return done_call(await self.journal.row(call.id))
 
-    async def _cut_short(self, tool: Tool, row: CallRow, seconds: float) -> None:
+    async def _cut_short(self, tool: Tool, call: DoneCall, seconds: float) -> None:
         state = CallState.failed if tool.effect is Effect.read else CallState.unknown
         error = NightdeskError("stopped while it ran", why="the run was stopped", next_step="")
         try:
-            await self._end(tool, row, state, seconds, error=error)
+            await self._end(tool, call, state, seconds, error=error)
         except NightdeskError as lost:
-            log.warning("cut_short_not_recorded", call=row.id, reason=str(lost))
+            log.warning("cut_short_not_recorded", call=call.id, reason=str(lost))
 
     async def _refuse(self, call: DoneCall, error: NightdeskError) -> DoneCall:
         """End a call that was never made."""
@@ -181,7 +185,7 @@ class Execution:
     async def _end(
         self,
         tool: Tool,
-        row: CallRow,
+        call: DoneCall,
         state: CallState,
         seconds: float,
         *,
@@ -190,9 +194,9 @@ class Execution:
     ) -> DoneCall:
         safe = await self._stored(value)
         problem = self.redactor.value(error.as_result()) if error is not None else None
-        await self.journal.end(row.id, state, value=safe, error=problem, effect=tool.effect)
+        await self.journal.end(call.id, state, value=safe, error=problem, effect=tool.effect)
         done = DoneCall(
-            id=row.id, tool=row.tool, arguments=row.arguments, state=state, value=safe, error=problem
+            id=call.id, tool=call.tool, arguments=call.arguments, state=state, value=safe, error=problem
         )
         await self._tell(done, seconds)
         return done
@@ -216,11 +220,11 @@ class Execution:
             return None
         return await asyncio.to_thread(bounded, value, self.redactor, self.resources.artifacts)
 
-    def _context(self, row: CallRow) -> ToolContext:
+    def _context(self, call: DoneCall) -> ToolContext:
         return ToolContext(
             work=self.work,
             resources=self.resources,
-            call_id=row.id,
-            key=row.key,
-            attempt=row.attempts + 1,
+            call_id=call.id,
+            key=call.key,
+            attempt=call.attempts + 1,
         )

@@ -12,13 +12,14 @@ from sqlmodel import Session
 
 from agents.runtime.approvals import ApprovalPolicy, decide, digest
 from agents.runtime.journal import Journal
+from agents.runtime.spec import DoneCall
 from agents.runtime.tools import Prepared, Tool, ToolContext
 from kernel.clock import now
 from kernel.contracts import Work
 from kernel.database import Database
 from kernel.errors import Refused
 from kernel.events import ApprovalRequested, Event
-from kernel.records import ApprovalRow, CallRow
+from kernel.records import ApprovalRow
 from kernel.redaction import Redactor
 from kernel.states import ApprovalState
 
@@ -40,9 +41,9 @@ class Gate:
     emit: Callable[[Event], Awaitable[Any]]
     redactor: Redactor
 
-    async def opens(self, tool: Tool, row: CallRow, context: ToolContext) -> bool:
+    async def opens(self, tool: Tool, call: DoneCall, context: ToolContext) -> bool:
         """Return True where the call may be made now, False where it waits; raise Refused where it must not."""
-        prepared = await tool.prepare(context, row.arguments) if tool.prepare else Prepared(risk=tool.risk)
+        prepared = await tool.prepare(context, call.arguments) if tool.prepare else Prepared(risk=tool.risk)
         verdict = decide(
             tool.effect, prepared.risk, tool=tool.name, policy=self.policy, target=prepared.target
         )
@@ -50,19 +51,19 @@ class Gate:
             raise Refused(f"{tool.name} is not allowed here", why="the approval policy refuses it")
         if verdict == "allow":
             return True
-        approval = await asyncio.to_thread(self._approval, row.id)
+        approval = await asyncio.to_thread(self._approval, call.id)
         if approval is None:
-            await self._ask(tool, row, prepared)
+            await self._ask(tool, call, prepared)
             return False
-        return self._decided(tool, row, prepared, approval)
+        return self._decided(tool, call, prepared, approval)
 
-    def _decided(self, tool: Tool, row: CallRow, prepared: Prepared, approval: ApprovalRow) -> bool:
+    def _decided(self, tool: Tool, call: DoneCall, prepared: Prepared, approval: ApprovalRow) -> bool:
         state = ApprovalState(approval.state)
         if state is ApprovalState.pending:
             return False
         if state is not ApprovalState.approved:
             raise Refused(f"{tool.name} was not approved", why=approval.reason or _SAID[state])
-        if self._digest(tool, row, prepared, approval) != approval.digest:
+        if self._digest(tool, call, prepared, approval) != approval.digest:
             raise Refused(
                 f"{tool.name} was approved for something else",
                 why="its target or its command changed since a person looked at it",
@@ -70,11 +71,11 @@ class Gate:
             )
         return True
 
-    def _digest(self, tool: Tool, row: CallRow, prepared: Prepared, approval: ApprovalRow) -> str:
+    def _digest(self, tool: Tool, call: DoneCall, prepared: Prepared, approval: ApprovalRow) -> str:
         assert approval.expires_at is not None
         return digest(
             tool=tool.name,
-            arguments=row.arguments,
+            arguments=call.arguments,
             prepared=prepared,
             requester=approval.requester,
             expires_at=approval.expires_at,
@@ -84,11 +85,11 @@ class Gate:
         with self.database.reading() as session:
             return session.get(ApprovalRow, call_id)
 
-    async def _ask(self, tool: Tool, row: CallRow, prepared: Prepared) -> None:
+    async def _ask(self, tool: Tool, call: DoneCall, prepared: Prepared) -> None:
         asked = ApprovalRow(
-            call_id=row.id,
-            run_id=row.run_id,
-            assignment_id=row.assignment_id,
+            call_id=call.id,
+            run_id=self.work.run_id,
+            assignment_id=self.work.assignment_id,
             tool=tool.name,
             argv=self.redactor.value(prepared.argv),
             digest="",
@@ -98,7 +99,7 @@ class Gate:
             requester=self.work.user,
             expires_at=now() + timedelta(seconds=self.ttl_seconds),
         )
-        asked.digest = self._digest(tool, row, prepared, asked)
+        asked.digest = self._digest(tool, call, prepared, asked)
 
         def change(session: Session) -> None:
             session.add(asked)
@@ -106,10 +107,10 @@ class Gate:
         await self.journal.write(change, durable=True)
         await self.emit(
             ApprovalRequested(
-                run_id=row.run_id,
-                assignment_id=row.assignment_id,
+                run_id=self.work.run_id,
+                assignment_id=self.work.assignment_id,
                 agent=self.work.agent,
-                call_id=row.id,
+                call_id=call.id,
                 tool=tool.name,
                 argv=asked.argv,
                 digest=asked.digest,

@@ -74,14 +74,16 @@ class Journal:
 
         return await asyncio.to_thread(read)
 
-    async def twin(self, row: CallRow) -> CallRow | None:
+    async def twin(self, call: DoneCall) -> CallRow | None:
         """Return another call of this assignment with the same key that was made, if any."""
 
         def read() -> CallRow | None:
             with self._database.reading() as session:
                 return session.exec(
                     select(CallRow)
-                    .where(CallRow.key == row.key, CallRow.id != row.id, col(CallRow.started_at).is_not(None))
+                    .where(
+                        CallRow.key == call.key, CallRow.id != call.id, col(CallRow.started_at).is_not(None)
+                    )
                     .order_by(col(CallRow.created_at))
                 ).first()
 
@@ -189,6 +191,10 @@ def done_call(row: CallRow) -> DoneCall:
         tool=row.tool,
         arguments=row.arguments,
         state=CallState(row.state),
+        key=row.key,
+        fence=row.fence,
+        worker=row.worker,
+        attempts=row.attempts,
         value=result.get("value"),
         error=result.get("error"),
     )

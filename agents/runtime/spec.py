@@ -38,6 +38,11 @@ class DoneCall(Value):
     tool: str
     arguments: dict[str, Any] = {}
     state: CallState
+    #: The name of its effect, and who began it under which fence (0: nobody yet).
+    key: str = ""
+    fence: int = 0
+    worker: str = ""
+    attempts: int = 0
     value: Any = None
     error: dict[str, str] | None = None
 

@@ -470,3 +470,14 @@ async def test_two_coordinators_do_nothing_twice(desk: Make, tmp_path: Path) -> 
         await asyncio.gather(*(d.coordinator.advance("run-1") for _ in range(4)))
         assert len(world(tmp_path)) == 1
         assert d.report("run-1").state == "succeeded"
+
+
+async def test_the_same_effect_twice_in_one_turn_happens_once(desk: Make, tmp_path: Path) -> None:
+    twice = [CallRequest(tool="count"), CallRequest(tool="count"), CallRequest(tool="count", arguments={"what": "y"})]
+    async with desk(spec("worker", script(twice, twice[:1], "ok"), counter(tmp_path))) as d:
+        await d.submit("run-1")
+        await d.settle()
+        assert sorted(line.split()[0] for line in world(tmp_path)) == ["x", "y"]
+        assert {(c.state, str(c.result)) for c in calls(d) if c.arguments == {}} == {
+            ("done", "{'value': {'counted': 'x'}}")
+        }

@@ -107,9 +107,11 @@ async def test_cards_live_as_long_as_they_are_refreshed(redis: aioredis.Redis) -
     cards = Cards(redis)
     card = Card(agent="a", purpose="p", queue="agents.a", worker="w")
     await cards.publish(card)
-    await redis.set("nightdesk:card:b:old", '{"agent": "b", "field_of_a_newer_version": 1}')
+    newer = '{"until": 99999999999, "card": {"agent": "b", "field_of_a_newer_version": 1}}'
+    dead = '{"until": 1, "card": {"agent": "c", "purpose": "p", "queue": "q", "worker": "w"}}'
+    await redis.hset("nightdesk:cards", mapping={"b:w": newer, "c:w": dead, "d:w": "rubbish"})
     assert await cards.live() == [card]
-    assert 0 < await redis.ttl("nightdesk:card:a:w") <= 12
+    assert sorted(await redis.hkeys("nightdesk:cards")) == ["a:w", "b:w"]
     await cards.withdraw(card)
     assert await cards.live() == []
 
