@@ -4,7 +4,6 @@
 
 # relative on purpose: the checkout's path may hold a blank
 PYTHON := .venv/bin/python
-PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -15,23 +14,20 @@ setup:  ## make .venv from the locked requirements (once; later runs take no tim
 demo: setup  ## run the main job on a real failing service and print the report
 	@$(PYTHON) ops/demo/run.py --yes
 
-test: setup check unit integration e2e  ## set up and run every check that CI runs
+test: setup  ## set up and run every check that CI runs
+	@sh ops/test.sh
 
 check: setup  ## format, lint, types, import direction, house rules
-	$(PYTHON) -m ruff format --check .
-	$(PYTHON) -m ruff check .
-	$(PYTHON) -m mypy
-	.venv/bin/lint-imports --no-cache
-	$(PYTEST) tests/test_house_rules.py -q
+	@sh ops/test.sh check
 
 unit: setup  ## run the tests that start nothing
-	$(PYTEST) tests/unit -q
+	@sh ops/test.sh unit
 
 integration: setup  ## run the tests that start real services
-	$(PYTEST) tests/integration -q
+	@sh ops/test.sh integration
 
 e2e: setup  ## run the tests that start the whole desk
-	$(PYTEST) tests/e2e -q
+	@sh ops/test.sh e2e
 
 bench: setup  ## measure runs per second, latency, memory and start-up
 	@$(PYTHON) ops/bench/run.py

@@ -90,7 +90,9 @@ def test_no_shortcuts(word: str) -> None:
 
 
 def test_every_exception_to_a_rule_has_its_reason() -> None:
-    pattern = re.compile(r"#\s*(?:noqa(?::\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*)?|type:\s*ignore(?:\[[\w, -]+\])?)\s*$", re.MULTILINE)
+    pattern = re.compile(
+        r"#\s*(?:noqa(?::\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*)?|type:\s*ignore(?:\[[\w, -]+\])?)\s*$", re.MULTILINE
+    )
     assert [(name, m.group()) for name, text, _ in TREES for m in pattern.finditer(text)] == []
 
 

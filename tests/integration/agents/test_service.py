@@ -473,7 +473,11 @@ async def test_two_coordinators_do_nothing_twice(desk: Make, tmp_path: Path) -> 
 
 
 async def test_the_same_effect_twice_in_one_turn_happens_once(desk: Make, tmp_path: Path) -> None:
-    twice = [CallRequest(tool="count"), CallRequest(tool="count"), CallRequest(tool="count", arguments={"what": "y"})]
+    twice = [
+        CallRequest(tool="count"),
+        CallRequest(tool="count"),
+        CallRequest(tool="count", arguments={"what": "y"}),
+    ]
     async with desk(spec("worker", script(twice, twice[:1], "ok"), counter(tmp_path))) as d:
         await d.submit("run-1")
         await d.settle()

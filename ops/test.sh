@@ -1,0 +1,24 @@
+#!/bin/sh
+# Every check CI runs: format, lint, types, import direction, house rules, unit, integration, e2e.
+# `sh ops/test.sh check` runs the quick half, `… unit`, `… integration` or `… e2e` one kind of test.
+set -eu
+cd "$(dirname "$0")/.."
+python=.venv/bin/python
+
+check() {
+  $python -m ruff format --check .
+  $python -m ruff check .
+  $python -m mypy
+  .venv/bin/lint-imports --no-cache
+  $python -m pytest -p no:cacheprovider -q tests/test_house_rules.py
+}
+
+tests() { $python -m pytest -p no:cacheprovider -q "$@"; }
+
+case ${1:-all} in
+  check) check ;;
+  unit | integration | e2e) tests "tests/$1" ;;
+  # one run of pytest, so that its last line counts all tests
+  all) check && tests tests ;;
+  *) sed -n '2,3p' "$0" >&2; exit 2 ;;
+esac
