@@ -72,6 +72,9 @@ class Assignment:
         try:
             spec = self._spec()
             work = await asyncio.to_thread(load_work, self._database, self._row)
+        except Cancelled as stop:
+            await self._leave(Ending(AssignmentState.cancelled, reason=str(stop)), None, None)
+            return
         except NightdeskError as error:
             await self._leave(Ending(AssignmentState.failed, reason=str(error)), None, None)
             return

@@ -79,6 +79,7 @@ class Parts:
             decisions=self.decisions,
             doorbell=self.doorbell,
             events=self.events,
+            control=self.control,
             tick=timedelta(seconds=self.settings.reconcile_seconds),
             attempt_limit=self.settings.attempt_limit,
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import or_
+from sqlalchemy import exists, or_
 from sqlmodel import Session, col, select
 
 from coordinator.decisions import Decisions, audit
@@ -14,6 +15,7 @@ from coordinator.store import Store, change_row
 from kernel import logs
 from kernel.broker import COORDINATOR, Doorbell
 from kernel.clock import now
+from kernel.control import Control
 from kernel.events import ApprovalDecided, StatusChange
 from kernel.records import ApprovalRow, AssignmentRow, DeadLetterRow, RunRow
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, check_move
@@ -33,6 +35,7 @@ class Reconciler:
     decisions: Decisions
     doorbell: Doorbell
     events: EventLog
+    control: Control
     tick: timedelta
     attempt_limit: int
 
@@ -103,7 +106,7 @@ class Reconciler:
     async def _ring_again(self) -> None:
         """Ring for queued assignments whose doorbell may be lost."""
 
-        def silent(db: Session) -> list[AssignmentRow]:
+        def silent(db: Session) -> tuple[list[AssignmentRow], list[AssignmentRow]]:
             before = now() - 3 * self.tick
             rows = db.exec(
                 select(AssignmentRow)
@@ -113,28 +116,43 @@ class Reconciler:
                 )
                 .limit(_BATCH)
             ).all()
+            never = [row for row in rows if row.rung_at is None]
+            long_ago = [row for row in rows if row.rung_at is not None]
             for row in rows:
                 row.rung_at = now()
                 db.add(row)
-            return list(rows)
+            return never, long_ago
 
-        for row in await asyncio.to_thread(change_row, self.store.database, silent):
+        never, long_ago = await asyncio.to_thread(change_row, self.store.database, silent)
+        for row in [*never, *await self._without_bells(long_ago)]:
             await self._ring_work(row)
 
+    async def _without_bells(self, rows: list[AssignmentRow]) -> list[AssignmentRow]:
+        """Return the rows whose bells may be lost: a queue as long as its rows holds them all, workers are busy."""
+        waiting = Counter(row.queue for row in rows)
+        if not waiting:
+            return []
+        lengths = await self.control.queue_lengths(list(waiting))
+        return [row for row in rows if lengths[row.queue] < waiting[row.queue]]
+
     async def _advance_silent(self) -> None:
-        """Ring for open runs that nobody moved lately, for those past their deadline, and for unpublished reports."""
+        """Ring for silent open runs with nothing under way, for those past their deadline, for unpublished reports."""
         moment = now()
         for run_id in await asyncio.to_thread(self._silent_runs, moment):
             await self._ring_run(run_id)
 
     def _silent_runs(self, moment: datetime) -> list[str]:
+        under_way = exists().where(
+            col(AssignmentRow.run_id) == col(RunRow.id),
+            col(AssignmentRow.state).in_((_A.queued.value, _A.running.value, _A.waiting.value)),
+        )
+        silent = (col(RunRow.updated_at) < moment - 2 * self.tick) & ~under_way
         with self.store.database.reading() as db:
             rows = db.exec(
                 select(RunRow.id)
                 .where(
                     or_(
-                        col(RunRow.state).not_in(RUN_ENDED)
-                        & (col(RunRow.updated_at) < moment - 2 * self.tick),
+                        col(RunRow.state).not_in(RUN_ENDED) & silent,
                         col(RunRow.state).not_in(RUN_ENDED) & (col(RunRow.deadline_at) <= moment),
                         col(RunRow.state).in_(RUN_ENDED) & (col(RunRow.published).is_(False)),
                     )

@@ -99,6 +99,19 @@ def pending_approvals(session: Session, run_id: str) -> list[ApprovalRow]:
     )
 
 
+def waiting_row(approval: ApprovalRow) -> dict[str, Any]:
+    """Return a pending approval as scripts read it: all that the digest covers, and how to decide."""
+    return {
+        "call": short_call(approval.call_id),
+        "tool": approval.tool,
+        "argv": approval.argv,
+        "risk": approval.risk,
+        "digest": approval.digest,
+        **approval.shown,
+        "expires_at": approval.expires_at.isoformat() if approval.expires_at else None,
+    }
+
+
 def report_of(session: Session, run: RunRow) -> Report:
     """Return the report of a run; of an open one, what there is so far, in the run's present state."""
     if run.report is not None:

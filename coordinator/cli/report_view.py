@@ -59,7 +59,17 @@ def waiting_text(run_id: str, approval: ApprovalRow) -> str:
     return (
         f"waits for approval: {approval.tool} (risk {approval.risk})\n"
         f"  argv    {approval.argv!r}\n"
+        f"{_shown(approval)}"
         f"  digest  {approval.digest}{until}\n"
         f"  nightdesk approve {run_id} {short_call(approval.call_id)}\n"
         f'  nightdesk deny {run_id} {short_call(approval.call_id)} --reason "…"'
     )
+
+
+def _shown(approval: ApprovalRow) -> str:
+    """Return target, dry run and undo, a line each, where there are any."""
+    names = {"target": "target ", "dry_run": "dry run", "undo": "undo   "}
+    lines = [
+        f"  {label} {approval.shown[name]}\n" for name, label in names.items() if approval.shown.get(name)
+    ]
+    return "".join(lines)

@@ -94,7 +94,10 @@ def show(
         report = history.report_of(session, row)
         waiting = history.pending_approvals(session, row.id)
     if as_json:
-        screen.print_json(report.model_dump(mode="json"))
+        told = report.model_dump(mode="json")
+        if waiting:
+            told["waiting"] = [history.waiting_row(approval) for approval in waiting]
+        screen.print_json(told)
         return
     from coordinator.cli.report_view import print_evidence, print_report, print_waiting
 

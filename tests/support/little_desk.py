@@ -120,6 +120,7 @@ class Desk:
             decisions=self.decisions,
             doorbell=self.doorbell,
             events=self.events,
+            control=self.control,
             tick=timedelta(seconds=0),
             attempt_limit=self.settings.attempt_limit,
         )

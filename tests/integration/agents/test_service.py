@@ -485,3 +485,45 @@ async def test_the_same_effect_twice_in_one_turn_happens_once(desk: Make, tmp_pa
         assert {(c.state, str(c.result)) for c in calls(d) if c.arguments == {}} == {
             ("done", "{'value': {'counted': 'x'}}")
         }
+
+
+async def test_a_lost_bell_is_rung_again_and_a_full_queue_is_left_alone(desk: Make) -> None:
+    async with desk(spec("worker", script("ok"))) as d:
+        await d.submit("run-1")
+        await d.coordinator.advance("run-1")
+        d.rung.clear()
+        await d.reconciler.tick_once()
+        assert d.rung == [("agents.worker.work", "run-1:job")]
+        d.rung.clear()
+        await d.redis.lpush("agents.worker", "a bell")  # it is there; its worker is just busy
+        await d.reconciler.tick_once()
+        assert d.rung == []
+
+
+async def test_a_run_that_waits_for_a_person_is_not_rung_for(desk: Make, tmp_path: Path) -> None:
+    agent = spec("worker", script([CallRequest(tool="count")], "ok"), counter(tmp_path, risk="high"))
+    async with desk(agent) as d:
+        await d.submit("run-1")
+        await d.settle()
+        await d.reconciler.tick_once()
+        assert d.rung == []
+
+
+async def test_a_run_that_nobody_advances_is_rung_for(desk: Make) -> None:
+    async with desk(spec("worker", script("ok"))) as d:
+        await d.submit("run-1")
+        d.rung.clear()
+        await d.reconciler.tick_once()
+        assert d.rung == [("coordinator.advance", "run-1")]
+
+
+async def test_cancel_before_any_worker_was_up_never_starts(desk: Make, tmp_path: Path) -> None:
+    agent = spec("worker", script([CallRequest(tool="count")], "ok"), counter(tmp_path))
+    async with desk(agent) as d:
+        await d.submit("run-1")
+        await d.coordinator.advance("run-1")
+        await d.decisions.cancel("run-1", by="ann")
+        await d.coordinator.advance("run-1")
+        await d.workers[0].work("run-1:job", lambda _line: None)
+        report = d.report("run-1")
+        assert (report.state, report.reason, world(tmp_path)) == ("cancelled", "cancelled by ann", [])
