@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property, lru_cache
 from pathlib import Path
+from urllib.parse import urlsplit
 from typing import Literal
 from urllib.parse import quote
 
@@ -189,6 +190,7 @@ class Settings(BaseSettings):
         flat += [endpoint.api_key for endpoint in self.model_fallbacks]
         flat += [value for mcp in self.mcp_servers for value in (*mcp.headers.values(), *mcp.env.values())]
         texts = [v.get_secret_value() for v in flat if isinstance(v, SecretStr)]
+        texts += [urlsplit(url).password or "" for url in (self.redis_url, self.database)]
         return [text for text in texts if len(text) >= 6 and text != "none"]  # noqa: PLR2004 shorter would mask words
 
 

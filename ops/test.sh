@@ -19,6 +19,6 @@ case ${1:-all} in
   check) check ;;
   unit | integration | e2e) tests "tests/$1" ;;
   # one run of pytest, so that its last line counts all tests
-  all) check && tests tests ;;
+  all) check && tests tests/unit tests/integration tests/e2e ;;
   *) sed -n '2,3p' "$0" >&2; exit 2 ;;
 esac

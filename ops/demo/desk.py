@@ -15,9 +15,11 @@ from celery.result import AsyncResult
 #: Settings of the surroundings that must not reach a desk that is to behave the same everywhere.
 _FOREIGN = (
     *("DATA_DIR", "REDIS_URL", "DATABASE_URL", "QDRANT_URL", "ARTIFACT_URL", "LOG_ROOTS", "AGENT_FOLDERS"),
-    *("MODEL_BASE_URL", "MODEL_NAME", "MODEL_FALLBACKS", "MODEL_SCRIPT", "EMBEDDER", "NOTIFY_CHANNELS"),
+    *("EMBEDDER", "NOTIFY_CHANNELS"),
     *("ACTIONS_DIR", "PLAYBOOKS_DIR", "TOOLS_ALLOWED", "MAX_ROUNDS", "MAX_TURNS"),
 )
+#: The model of the surroundings, used with --with-model only.
+_MODEL = ("MODEL_BASE_URL", "MODEL_NAME", "MODEL_FALLBACKS", "MODEL_SCRIPT")
 #: Exit codes of `nightdesk` that mean trouble; 3 and 4 only say how a run stands.
 _FAILED, _USAGE = 1, 2
 _COMMAND_SECONDS = 60.0
@@ -30,14 +32,15 @@ class DeskError(Exception):
 class Desk:
     """A desk in `data_dir`; `variables` are its settings, without the NIGHTDESK_ prefix."""
 
-    def __init__(self, data_dir: Path, variables: Mapping[str, str]) -> None:
+    def __init__(self, data_dir: Path, variables: Mapping[str, str], *, with_model: bool = False) -> None:
         self.data_dir = data_dir
+        self._foreign = _FOREIGN if with_model else (*_FOREIGN, *_MODEL)
         self._variables = dict(variables)
         self._app: Celery | None = None
 
     def argv(self, *arguments: str) -> list[str]:
         """Return the whole command line of a `nightdesk` command on this desk."""
-        foreign = [part for name in _FOREIGN for part in ("-u", f"NIGHTDESK_{name}")]
+        foreign = [part for name in self._foreign for part in ("-u", f"NIGHTDESK_{name}")]
         settings = [f"NIGHTDESK_{name}={value}" for name, value in self._variables.items()]
         command = str(Path(sys.executable).with_name("nightdesk"))
         return ["/usr/bin/env", *foreign, *settings, command, *arguments, "--data-dir", str(self.data_dir)]

@@ -31,6 +31,9 @@ def main() -> int:
     """Run the demo, or with --stop end what --keep left running."""
     parser = argparse.ArgumentParser(description="the Nightdesk demo")
     parser.add_argument("--yes", action="store_true", help="approve the action without asking")
+    parser.add_argument(
+        "--with-model", action="store_true", help="let the agents use the model that NIGHTDESK_MODEL_* names"
+    )
     parser.add_argument("--keep", action="store_true", help="leave desk, service and sink running at the end")
     parser.add_argument("--stop", action="store_true", help="stop what an earlier demo left running, and end")
     options = parser.parse_args()
@@ -40,7 +43,7 @@ def main() -> int:
         print(f"[{time.monotonic() - began:5.1f} s] {text}", flush=True)
 
     FOLDER.parent.mkdir(exist_ok=True)
-    stage = Stage(ROOT, FOLDER, say)
+    stage = Stage(ROOT, FOLDER, say, with_model=options.with_model)
     with (FOLDER.parent / "demo.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

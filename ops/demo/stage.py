@@ -26,8 +26,11 @@ _STOP_SECONDS = 3.0
 class Stage:
     """Everything that runs during the demo; all of it lies in `folder` and is started by us."""
 
-    def __init__(self, root: Path, folder: Path, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, root: Path, folder: Path, say: Callable[[str], None], *, with_model: bool = False
+    ) -> None:
         self.folder = folder
+        self._with_model = with_model
         self.place = Place(folder / "service")
         self.ready: dict[str, Any] = {}
         self._scripts = root / "ops" / "demo"
@@ -53,7 +56,8 @@ class Stage:
         BAD.write(self.place.config("bad"))
         secret = secrets.token_hex(16)
         url = self._start_sink(secret)
-        self.desk = Desk(self.folder / "desk", self._settings(url, secret))
+        settings = self._settings(url, secret)
+        self.desk = Desk(self.folder / "desk", settings, with_model=self._with_model)
         self.ready = self.desk.up()
 
     def start_service(self, number: int) -> Running:
