@@ -40,9 +40,9 @@ def finish(answer: str, **more: Any) -> list[dict[str, Any]]:
 SEARCH = call("search", pattern="pool exhausted: 2/2", limit=3)
 STEPS: list[dict[str, Any]] = [
     # the analyst: without a memory it looks round first; with one it searches at once and cites it
-    {"system": ANALYST, "when": "(?s)>>>.*Turns left: 8", "anywhere": r"\[mem:", "calls": [SEARCH], "times": 1},
+    {"system": ANALYST, "when": "Turns left: 8", "anywhere": r"\[mem:[0-9a-f]{8}", "calls": [SEARCH], "times": 1},
     {"system": ANALYST, "when": "Turns left: 8", "calls": [call("overview")], "times": 1},
-    {"system": ANALYST, "when": "Turns left: 7", "anywhere": r"\[mem:", "times": 1,
+    {"system": ANALYST, "when": "Turns left: 7", "anywhere": r"\[mem:[0-9a-f]{8}", "times": 1,
      "capture": {"line": LINE, "source": SOURCE, "memory": r"\[mem:([0-9a-f-]+)"},
      "calls": finish("The pool again, as in [mem:{{memory}}].")},
     {"system": ANALYST, "when": "Turns left: 7", "calls": [SEARCH, call("search", level="error", limit=2)], "times": 1},
