@@ -49,7 +49,7 @@ def _end(pids: list[int], seconds: float) -> None:
 
 def _is_our_redis(entry: Path, argv: list[bytes], layout: Layout) -> bool:
     # Redis rewrites its command line; its working directory is the folder of its file
-    named = argv[0].split(b" ")[0].endswith(b"redis-server")
+    named = b"redis-server" in argv[0]  # the path before it may hold blanks
     return named and (entry / "cwd").readlink() == Path(os.path.realpath(layout.redis))
 
 

@@ -58,7 +58,8 @@ def main() -> int:
 
 def perform(stage: Stage, say: Say, decide: Decide, *, keep: bool) -> int:
     """Play both incidents, stop everything, print the last line and return the exit code."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGINT):  # also where a shell started us with SIGINT ignored
+        signal.signal(number, signal.default_int_handler)
     began = time.monotonic()
     reports: list[dict[str, Any]] = []
     line, code = "demo: failed by a bug of its own; the traceback says where", 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -280,7 +281,7 @@ async def test_no_child_outlives_a_killed_worker_even_the_child_of_a_wrapper(
     wrapper = [
         "sh",
         "-c",
-        f"echo $$ >> {tmp_path}/pids; trap '' TERM; {' '.join(command(tmp_path))}; sleep 300",
+        f"echo $$ >> {tmp_path}/pids; trap '' TERM; {shlex.join(command(tmp_path))}; sleep 300",
     ]
     configured = json.dumps(
         {"data_dir": str(tmp_path), "mcp_servers": [stdio(tmp_path) | {"command": wrapper}]}
