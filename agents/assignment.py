@@ -18,7 +18,7 @@ from agents.runtime.tools import Resources, Tool, ToolContext
 from kernel import logs
 from kernel.clock import now
 from kernel.contracts import NotDone, Outcome, Work
-from kernel.errors import Cancelled, Fatal, LostLease, NightdeskError
+from kernel.errors import Cancelled, Fatal, LostLease, NightdeskError, Retryable
 from kernel.events import Event, FindingFound, StatusChange
 from kernel.model.port import Model
 from kernel.records import AssignmentRow
@@ -58,6 +58,7 @@ class Assignment:
         self._database = agents.resources.database
         self._redactor = Redactor(self._settings.secrets(), row.run_id.encode())
         self._missing: list[str] = []
+        self._why_cut: Callable[[], str] = lambda: ""
         self._journal = Journal(
             self._database,
             run_id=row.run_id,
@@ -78,8 +79,13 @@ class Assignment:
         except NightdeskError as error:
             await self._leave(Ending(AssignmentState.failed, reason=str(error)), None, None)
             return
+        self._why_cut = why_cut
         try:
             ending = await self._ending(spec, work)
+        except Retryable as error:
+            # what the journal could not take may have happened: the lease runs out, and whoever takes over judges
+            log.warning("left_to_its_lease", reason=str(error))
+            return
         except asyncio.CancelledError:
             why = why_cut()
             if why == "lost":
@@ -99,7 +105,7 @@ class Assignment:
                 ended = await self._loop(spec, work)
         except TimeoutError:
             return Ending(AssignmentState.expired, reason="the deadline passed")
-        except (LostLease, Cancelled):
+        except (LostLease, Cancelled, Retryable):
             raise
         except NightdeskError as error:
             log.warning("assignment_failed", reason=str(error))
@@ -151,6 +157,7 @@ class Assignment:
             resources=self._agents.resources,
             emit=self._emit,
             redactor=self._redactor,
+            why_cut=self._why_cut,
         )
 
     def _reader(self, spec: AgentSpec, work: Work) -> LineReader | None:

@@ -48,7 +48,7 @@ def load_work(database: Database, row: AssignmentRow) -> Work:
         earlier={
             s.key: Outcome.model_validate(s.outcome)
             for s in siblings
-            if s.outcome is not None and s.id != row.id
+            if s.outcome is not None and s.state == AssignmentState.done.value
         },
         labels=request.labels,
         namespace=run.namespace,
@@ -104,3 +104,15 @@ def park(database: Database, row: AssignmentRow) -> None:
         check_move(AssignmentState(held.state), state)
         held.state, held.lease_until, held.rung_at = state.value, 0.0, None
         session.add(held)
+
+
+def fail_broken(database: Database, assignment_id: str, *, worker: str, reason: str) -> str | None:
+    """End a running assignment of this worker as failed, and return its run; None where it is not ours."""
+    with database.writing() as session:
+        row = session.get(AssignmentRow, assignment_id, with_for_update=True)
+        if row is None or row.worker != worker or row.state != AssignmentState.running.value:
+            return None
+        check_move(AssignmentState.running, AssignmentState.failed)
+        row.state, row.reason, row.ended_at = AssignmentState.failed.value, reason, now()
+        session.add(row)
+        return row.run_id

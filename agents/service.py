@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.assignment import Assignment, Say
+from agents.outcomes import fail_broken
 from agents.runtime.artifact_tools import read_artifact
 from agents.runtime.mcp_servers import McpServers
 from agents.runtime.spec import AgentSpec
@@ -65,16 +66,26 @@ class Agents:
         self._running[row.id] = (row.run_id, me)
 
         def cut(why: str) -> None:
-            loop.call_soon_threadsafe(self._cut, row.id, why)
+            loop.call_soon_threadsafe(self._cut, row.id, why, me)
 
         self.keeper.keep(row.id, row.fence, cut)
         try:
             await Assignment(self, row, say).see_through(lambda: self._why.get(row.id, "cancelled"))
         finally:
-            self.keeper.release(row.id)
-            self._running.pop(row.id, None)
-            self._why.pop(row.id, None)
+            self.keeper.release(row.id, row.fence)
+            # another attempt of ours may hold it by now (a suspend, a stalled database)
+            if self._running.get(row.id, ("", None))[1] is me:
+                self._running.pop(row.id, None)
+                self._why.pop(row.id, None)
         await asyncio.to_thread(self.doorbell.ring, "coordinator.advance", row.run_id, queue_name=COORDINATOR)
+
+    async def broke(self, assignment_id: str, reason: str) -> None:
+        """End an assignment of ours that a bug threw out of its loop, so that nobody waits for its lease."""
+        run_id = await asyncio.to_thread(
+            fail_broken, self.resources.database, assignment_id, worker=self.worker, reason=reason
+        )
+        if run_id is not None:
+            await asyncio.to_thread(self.doorbell.ring, "coordinator.advance", run_id, queue_name=COORDINATOR)
 
     def stop(self, run_id: str, why: str) -> None:
         """Cancel what runs for a run."""
@@ -95,10 +106,11 @@ class Agents:
             await asyncio.wait(cut, timeout=_LEAVE_SECONDS)  # they still tell MCP servers to stop
         await self._mcp.close()
 
-    def _cut(self, assignment_id: str, why: str) -> None:
-        if assignment_id in self._running:
+    def _cut(self, assignment_id: str, why: str, only: asyncio.Task[Any] | None = None) -> None:
+        _, task = self._running.get(assignment_id, ("", None))
+        if task is not None and only in (None, task):
             self._why[assignment_id] = why
-            self._running[assignment_id][1].cancel()
+            task.cancel()
 
     async def offered(self, spec: AgentSpec) -> tuple[dict[str, Tool], list[str]]:
         """Return an agent's tools with those of its MCP servers, and what it must do without."""

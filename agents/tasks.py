@@ -15,4 +15,4 @@ def register(app: Celery, process: Process, agents: Agents) -> None:
         await agents.work(assignment_id, announcer.say)
 
     for name in agents.agents:
-        doorway(app, process, f"agents.{name}.work")(work)
+        doorway(app, process, f"agents.{name}.work", on_bug=agents.broke)(work)

@@ -33,14 +33,24 @@ class Decisions:
     events: EventLog
 
     async def decide(
-        self, run_id: str, call_id: str, decision: Literal["approved", "denied"], *, by: str, reason: str = ""
+        self,
+        run_id: str,
+        call_id: str,
+        decision: Literal["approved", "denied"],
+        *,
+        by: str,
+        reason: str = "",
     ) -> ApprovalRow:
-        """Approve or deny a waiting call; raise Refused where it was decided or expired before."""
-        row = await asyncio.to_thread(
-            change_row,
-            self.store.database,
-            lambda db: _decide(db, run_id, call_id, decision, by=by, reason=reason, at=now()),
-        )
+        """Approve or deny a waiting call; raise Refused where it was decided or expired before.
+
+        The decision and the way back to the queue are one transaction; the reconciler rings where we cannot.
+        """
+
+        def change(db: Session) -> tuple[ApprovalRow, AssignmentRow | None]:
+            decided = _decide(db, run_id, call_id, decision, by=by, reason=reason, at=now())
+            return decided, _requeue(db, decided.assignment_id)
+
+        row, queued = await asyncio.to_thread(change_row, self.store.database, change)
         await self.events.append(
             ApprovalDecided(
                 run_id=row.run_id,
@@ -51,7 +61,8 @@ class Decisions:
                 reason=row.reason,
             )
         )
-        await self.wake(row.assignment_id)
+        if queued is not None:
+            await self._ring(queued)
         if row.state != decision:
             raise Refused("the approval had expired", why="no decision in time means no")
         return row  # type: ignore[no-any-return] # change_row returns what the change returns
@@ -62,6 +73,10 @@ class Decisions:
             change_row, self.store.database, lambda db: _requeue(db, assignment_id)
         )
         if queued is not None:
+            await self._ring(queued)
+
+    async def _ring(self, queued: AssignmentRow) -> None:
+        try:
             await asyncio.to_thread(
                 self.doorbell.ring,
                 f"agents.{queued.agent}.work",
@@ -72,6 +87,8 @@ class Decisions:
             await asyncio.to_thread(
                 self.doorbell.ring, "coordinator.advance", queued.run_id, queue_name=COORDINATOR
             )
+        except Retryable as error:
+            log.warning("decided_but_not_rung", reason=str(error))  # the reconciler rings
 
     async def cancel(self, run_id: str, *, by: str) -> str:
         """Stop a run and return its id; what has not begun never begins, what runs is cut."""
@@ -81,6 +98,7 @@ class Decisions:
         except Retryable as error:
             # workers see the row at their next lease renewal
             log.warning("stop_not_nudged", reason=str(error))
+            return run_id
         await asyncio.to_thread(self.doorbell.ring, "coordinator.advance", run_id, queue_name=COORDINATOR)
         return run_id
 
@@ -88,7 +106,7 @@ class Decisions:
 def _decide(
     db: Session, run_id: str, call_id: str, decision: str, *, by: str, reason: str, at: datetime
 ) -> ApprovalRow:
-    rows = db.exec(select(ApprovalRow).where(ApprovalRow.run_id == run_id)).all()
+    rows = db.exec(select(ApprovalRow).where(ApprovalRow.run_id == run_id).with_for_update()).all()
     row = next((r for r in rows if call_id in (r.call_id, _short(r.call_id))), None)
     if row is None:
         waiting = [_short(r.call_id) for r in rows if r.state == ApprovalState.pending.value]
@@ -103,6 +121,7 @@ def _decide(
     row.state = ApprovalState.expired.value if late else decision
     row.decided_by, row.reason, row.decided_at = by, reason, at
     db.add(row)
+    db.flush()
     audit(
         db,
         actor=by,
@@ -124,7 +143,7 @@ def _requeue(db: Session, assignment_id: str) -> AssignmentRow | None:
             ApprovalRow.assignment_id == assignment_id, ApprovalRow.state == ApprovalState.pending.value
         )
     ).first()
-    row = db.get(AssignmentRow, assignment_id)
+    row = db.get(AssignmentRow, assignment_id, with_for_update=True)
     if row is None or row.state != AssignmentState.waiting.value or pending is not None:
         return None
     check_move(AssignmentState.waiting, AssignmentState.queued)
@@ -134,7 +153,7 @@ def _requeue(db: Session, assignment_id: str) -> AssignmentRow | None:
 
 
 def _stop(db: Session, run_id: str, *, by: str) -> None:
-    run = db.get(RunRow, run_id)
+    run = db.get(RunRow, run_id, with_for_update=True)
     if run is None:
         raise Correctable(f"there is no run {run_id!r}", next_step="See: nightdesk runs")
     if RunState(run.state) in RUN_ENDED:
@@ -152,7 +171,7 @@ def audit(db: Session, *, actor: str, action: str, subject: str, detail: dict[st
     import hashlib
     import json
 
-    last = db.exec(select(AuditRow).order_by(col(AuditRow.id).desc())).first()
+    last = db.exec(select(AuditRow).order_by(col(AuditRow.id).desc()).limit(1).with_for_update()).first()
     row = AuditRow(
         actor=actor, action=action, subject=subject, detail=detail, previous_hash=last.hash if last else ""
     )

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from pydantic import ValidationError
 
 from kernel.contracts import Request, Source
 from kernel.errors import Correctable
+from kernel.text import storable
 
 MAX_SOURCES = 200
+#: Labels of an alert take a few hundred bytes.
+MAX_LABEL_BYTES = 8192
 #: A month; a longer one is a slip of the unit, and past the year 9999 no clock can hold it.
 MAX_DEADLINE_SECONDS = 30 * 86_400.0
-#: No field of a request nests this deep; what does is cut and then refused by its type.
-_MAX_DEPTH = 8
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _SHAPE = 'send kwargs={"text": "...", "sources": ["/path/or/name", ...]}'
 
 
 def parse(kwargs: dict[str, Any], *, max_bytes: int) -> Request:
     """Return the request, or raise Correctable naming every field that is wrong."""
-    kwargs = clean(kwargs)
+    kwargs = storable(kwargs)
     text = kwargs.get("text")
     if not isinstance(text, str) or not text.strip():
         raise Correctable(
@@ -49,25 +48,14 @@ def parse(kwargs: dict[str, Any], *, max_bytes: int) -> Request:
         raise Correctable(
             "the request is not valid", why=faults[:1000], next_step=f"To submit, {_SHAPE}."
         ) from error
+    if len(str(request.labels).encode()) > MAX_LABEL_BYTES:
+        raise Correctable("the labels are too large", why=f"the limit is {MAX_LABEL_BYTES:,} bytes")
     if request.deadline_seconds is not None and not request.deadline_seconds <= MAX_DEADLINE_SECONDS:
         raise Correctable(
             f"a deadline of {request.deadline_seconds:g} s is too far away",
             why=f"the limit is {MAX_DEADLINE_SECONDS:,.0f} s",
         )
     return request
-
-
-def clean(value: Any, depth: int = 0) -> Any:
-    """Return the value with U+FFFD for what JSON can carry and no database can store: lone surrogates and NUL."""
-    if isinstance(value, str):
-        return _UNSTORABLE.sub("\ufffd", value)
-    if depth > _MAX_DEPTH:
-        return "…"
-    if isinstance(value, dict):
-        return {clean(key, depth + 1): clean(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean(item, depth + 1) for item in value]
-    return value
 
 
 def _source(item: Any) -> Source:

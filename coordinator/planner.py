@@ -139,6 +139,8 @@ class Planner:
     ) -> Plan | None:
         """Ask the model for a plan; invalid ones go back once with what is wrong."""
         assert self.model is not None
+        # the reconciler would take a long thought for silence, and ask again
+        await asyncio.to_thread(self.store.busy, run, 2 * _MODEL_SECONDS)
         question = plan_question(
             request.text,
             cards,

@@ -49,13 +49,6 @@ class Queue(Value):
     ids: list[str]
 
 
-class Drop(Value):
-    """Cancel an assignment that can no longer run."""
-
-    id: str
-    reason: str
-
-
 class Move(Value):
     """working ⇄ waiting."""
 
@@ -67,17 +60,22 @@ class Expand(Value):
 
 
 class Stop(Value):
-    """Cancel what has not begun; what runs is cut by its worker."""
+    """End what has not begun; what runs is cut by its worker. Without a reason, the run's."""
 
     ids: list[str]
     state: AssignmentState
+    reason: str = ""
+
+
+class Expire(Value):
+    """Say stop because the deadline passed; workers that still run are cut at their next renewal."""
 
 
 class Answer(Value):
     """Write the report and end the run."""
 
 
-Step = Begin | MakePlan | Queue | Drop | Move | Expand | Stop | Answer
+Step = Begin | MakePlan | Queue | Move | Expand | Stop | Expire | Answer
 
 
 def next_steps(
@@ -90,8 +88,10 @@ def next_steps(
     """
     if run.state in RUN_ENDED:
         return []
-    if run.stop or (run.deadline_at is not None and now >= run.deadline_at):
+    if run.stop:
         return _stopping(run, assignments)
+    if run.deadline_at is not None and now >= run.deadline_at:
+        return [Expire()]
     if run.state is RunState.accepted:
         return [Begin(), MakePlan()]
     if run.state is RunState.planning:
@@ -131,9 +131,8 @@ def _due(assignments: Sequence[AssignmentView]) -> list[Step]:
         needed = [by_key[key] for key in a.needs if key in by_key]
         failed = [n for n in needed if n.state in ASSIGNMENT_ENDED and n.state is not _A.done]
         if failed:
-            steps.append(
-                Drop(id=a.id, reason=f"it needs {failed[0].key!r}, which ended {failed[0].state.value}")
-            )
+            reason = f"it needs {failed[0].key!r}, which ended {failed[0].state.value}"
+            steps.append(Stop(ids=[a.id], state=_A.cancelled, reason=reason))
         elif all(n.state is _A.done for n in needed):
             ready.append(a.id)
     return [*steps, *([Queue(ids=ready)] if ready else [])]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import exists, or_
+from sqlalchemy import ColumnElement, exists, func, or_, update
 from sqlmodel import Session, col, select
 
 from coordinator.decisions import Decisions, audit
@@ -25,6 +24,8 @@ log = logs.get(__name__)
 
 _A = AssignmentState
 _BATCH = 200
+#: After so many ticks a bell is rung whatever the queue looks like.
+_ALWAYS_TICKS = 15
 
 
 @dataclass(kw_only=True)
@@ -43,6 +44,7 @@ class Reconciler:
         """Look at every open row once."""
         await self._take_back()
         await self._expire_approvals()
+        await self._wake_decided()
         await self._ring_again()
         await self._advance_silent()
 
@@ -72,6 +74,7 @@ class Reconciler:
             select(AssignmentRow)
             .where(AssignmentRow.state == _A.running.value, AssignmentRow.lease_until < clock)
             .limit(_BATCH)
+            .with_for_update(skip_locked=True)
         ).all()
         for row in rows:
             row.attempts += 1
@@ -103,64 +106,83 @@ class Reconciler:
             )
             await self.decisions.wake(row.assignment_id)
 
+    async def _wake_decided(self) -> None:
+        """Wake assignments that wait though every decision is there: whoever decided died before ringing."""
+
+        def decided() -> list[str]:
+            pending = exists().where(
+                col(ApprovalRow.assignment_id) == col(AssignmentRow.id),
+                col(ApprovalRow.state) == ApprovalState.pending.value,
+            )
+            query = select(AssignmentRow.id).where(AssignmentRow.state == _A.waiting.value, ~pending)
+            with self.store.database.reading() as db:
+                return list(db.exec(query.limit(_BATCH)).all())
+
+        for assignment_id in await asyncio.to_thread(decided):
+            await self.decisions.wake(assignment_id)
+
     async def _ring_again(self) -> None:
         """Ring for queued assignments whose doorbell may be lost."""
+        rows, queued = await asyncio.to_thread(self._silent_work)
+        lengths = await self.control.queue_lengths(sorted(queued)) if rows else {}
+        long_ago = now() - _ALWAYS_TICKS * self.tick
+        # a queue as long as its rows holds all their bells: its workers are just busy
+        due = [
+            row
+            for row in rows
+            if row.rung_at is None or row.rung_at < long_ago or lengths[row.queue] < queued[row.queue]
+        ]
+        for row in due:
+            await self._ring_work(row)
+        await asyncio.to_thread(self._rung, [row.id for row in due])
 
-        def silent(db: Session) -> tuple[list[AssignmentRow], list[AssignmentRow]]:
-            before = now() - 3 * self.tick
+    def _silent_work(self) -> tuple[list[AssignmentRow], dict[str, int]]:
+        """Return queued assignments not rung for lately, oldest bell first, and how many are queued where."""
+        before = now() - 3 * self.tick
+        mine = AssignmentRow.state == _A.queued.value
+        with self.store.database.reading() as db:
             rows = db.exec(
                 select(AssignmentRow)
-                .where(
-                    AssignmentRow.state == _A.queued.value,
-                    or_(col(AssignmentRow.rung_at).is_(None), col(AssignmentRow.rung_at) < before),
-                )
+                .where(mine, or_(col(AssignmentRow.rung_at).is_(None), col(AssignmentRow.rung_at) < before))
+                .order_by(col(AssignmentRow.rung_at))
                 .limit(_BATCH)
             ).all()
-            never = [row for row in rows if row.rung_at is None]
-            long_ago = [row for row in rows if row.rung_at is not None]
-            for row in rows:
-                row.rung_at = now()
-                db.add(row)
-            return never, long_ago
+            counts = db.exec(
+                select(AssignmentRow.queue, func.count()).where(mine).group_by(AssignmentRow.queue)
+            )
+            return list(rows), dict(counts.all())
 
-        never, long_ago = await asyncio.to_thread(change_row, self.store.database, silent)
-        for row in [*never, *await self._without_bells(long_ago)]:
-            await self._ring_work(row)
-
-    async def _without_bells(self, rows: list[AssignmentRow]) -> list[AssignmentRow]:
-        """Return the rows whose bells may be lost: a queue as long as its rows holds them all, workers are busy."""
-        waiting = Counter(row.queue for row in rows)
-        if not waiting:
-            return []
-        lengths = await self.control.queue_lengths(list(waiting))
-        return [row for row in rows if lengths[row.queue] < waiting[row.queue]]
+    def _rung(self, ids: list[str]) -> None:
+        with self.store.database.writing() as db:
+            db.execute(update(AssignmentRow).where(col(AssignmentRow.id).in_(ids)).values(rung_at=now()))
 
     async def _advance_silent(self) -> None:
-        """Ring for silent open runs with nothing under way, for those past their deadline, for unpublished reports."""
-        moment = now()
-        for run_id in await asyncio.to_thread(self._silent_runs, moment):
+        """Ring for silent open runs with nothing under way, for stopped ones, for unpublished reports."""
+        run_ids = await asyncio.to_thread(self._silent_runs, now())
+        if run_ids and (await self.control.queue_lengths([COORDINATOR]))[COORDINATOR] >= _BATCH:
+            return  # the coordinator is behind; more bells would only delay it
+        for run_id in run_ids:
             await self._ring_run(run_id)
 
     def _silent_runs(self, moment: datetime) -> list[str]:
-        under_way = exists().where(
-            col(AssignmentRow.run_id) == col(RunRow.id),
-            col(AssignmentRow.state).in_((_A.queued.value, _A.running.value, _A.waiting.value)),
+        def has(*states: _A) -> ColumnElement[bool]:
+            values = [state.value for state in states]
+            mine = col(AssignmentRow.run_id) == col(RunRow.id)
+            return exists().where(mine, col(AssignmentRow.state).in_(values))
+
+        is_open = col(RunRow.state).not_in(RUN_ENDED)
+        silent = col(RunRow.updated_at) < moment - 2 * self.tick
+        # a run that waits for a person is looked at now and then: another part of it may be due
+        slow = col(RunRow.updated_at) < moment - _ALWAYS_TICKS * self.tick
+        due = or_(
+            is_open & silent & ~has(_A.queued, _A.running, _A.waiting),
+            is_open & slow & has(_A.pending) & has(_A.waiting),
+            is_open & ((col(RunRow.stop) != "") | (col(RunRow.deadline_at) <= moment)),
+            col(RunRow.state).in_(RUN_ENDED) & col(RunRow.published).is_(False),
         )
-        silent = (col(RunRow.updated_at) < moment - 2 * self.tick) & ~under_way
         with self.store.database.reading() as db:
-            rows = db.exec(
-                select(RunRow.id)
-                .where(
-                    or_(
-                        col(RunRow.state).not_in(RUN_ENDED) & silent,
-                        col(RunRow.state).not_in(RUN_ENDED) & (col(RunRow.deadline_at) <= moment),
-                        col(RunRow.state).in_(RUN_ENDED) & (col(RunRow.published).is_(False)),
-                    )
-                )
-                .order_by(col(RunRow.updated_at))
-                .limit(_BATCH)
-            ).all()
-        return list(rows)
+            query = select(RunRow.id).where(due).order_by(col(RunRow.updated_at)).limit(_BATCH)
+            return list(db.exec(query).all())
 
     async def _ring_work(self, row: AssignmentRow) -> None:
         await asyncio.to_thread(

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from kernel.contracts import MemoryHit, NotDone, Outcome, Request, Usage
-from kernel.records import AssignmentRow, RunRow
+from kernel.contracts import ActionOutcome, MemoryHit, NotDone, Outcome, Request, Usage
+from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.reports import AssignmentSummary, Report, ReportMemory
-from kernel.states import AssignmentState, RunState
+from kernel.states import CALL_ENDED, AssignmentState, CallState, RunState
 
 _A = AssignmentState
 #: A report stays readable, and under the 64 KiB that a message in Redis may have.
 _MAX_FINDINGS = 20
 _MAX_EVIDENCE = 6
 _REQUEST_CHARACTERS = 500
+
+
+def refusal(run_id: str, reason: str) -> Report:
+    """Return the report of a request that was not accepted."""
+    return Report(run_id=run_id, state=RunState.failed.value, reason=reason, answer=f"Not accepted: {reason}")
 
 
 def end_state(run: RunRow, assignments: Sequence[AssignmentRow]) -> tuple[RunState, str]:
@@ -29,8 +34,10 @@ def end_state(run: RunRow, assignments: Sequence[AssignmentRow]) -> tuple[RunSta
     return (RunState.expired if _A.expired in states else RunState.failed), reason
 
 
-def compose(run: RunRow, assignments: Sequence[AssignmentRow], *, now: datetime) -> Report:
-    """Return the report of a run that ends now."""
+def compose(
+    run: RunRow, assignments: Sequence[AssignmentRow], *, now: datetime, effects: Sequence[CallRow] = ()
+) -> Report:
+    """Return the report of a run that ends now; `effects` are calls of parts that left no outcome."""
     state, reason = end_state(run, assignments)
     ordered = sorted(assignments, key=lambda a: (a.round, a.created_at, a.key))
     outcomes = [Outcome.model_validate(a.outcome) for a in ordered if a.outcome]
@@ -48,7 +55,7 @@ def compose(run: RunRow, assignments: Sequence[AssignmentRow], *, now: datetime)
         answer=_answer(outcomes, reason),
         findings=[f.model_copy(update={"evidence": f.evidence[:_MAX_EVIDENCE]}) for f in findings],
         not_found=_unique(n for o in outcomes for n in o.not_found),
-        actions=[a for o in outcomes for a in o.actions],
+        actions=[*(a for o in outcomes for a in o.actions), *(_effect(call) for call in effects)],
         notifications=[n for o in outcomes for n in o.notifications],
         memories=_memories(run, cited),
         not_done=[*_unique_not_done(outcomes), *_undone(run, ordered)],
@@ -56,6 +63,22 @@ def compose(run: RunRow, assignments: Sequence[AssignmentRow], *, now: datetime)
         planned_by=run.planned_by,
         usage=usage,
         timings=_timings(run, ordered, now),
+    )
+
+
+def _effect(call: CallRow) -> ActionOutcome:
+    """Return what the ledger knows of a call; one that never ended may have happened."""
+    state = CallState(call.state)
+    value = (call.result or {}).get("value")
+    argv = value.get("argv") if isinstance(value, dict) else None
+    error = (call.result or {}).get("error") or {}
+    return ActionOutcome(
+        name=call.tool,
+        argv=[str(part) for part in argv] if isinstance(argv, list) else [],
+        state=(state if state in CALL_ENDED else CallState.unknown).value,
+        detail=error.get("message", ""),
+        call_id=call.id,
+        parameters=call.arguments,
     )
 
 

@@ -9,13 +9,13 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from coordinator import playbooks, report, sessions, summary
-from coordinator.intake import clean, parse
+from coordinator.intake import parse
 from coordinator.planner import Planner
 from coordinator.planning import (
     Answer,
     Begin,
-    Drop,
     Expand,
+    Expire,
     MakePlan,
     Move,
     Queue,
@@ -25,11 +25,12 @@ from coordinator.planning import (
     outcomes_of,
 )
 from coordinator.store import Snapshot, Store
+from coordinator.transcript import earlier
 from kernel import logs
 from kernel.broker import COORDINATOR, MEMORY, Doorbell, Results
 from kernel.clock import now
 from kernel.contracts import Request
-from kernel.errors import Correctable, Fatal
+from kernel.errors import Correctable, Fatal, NightdeskError
 from kernel.events import ReportReady, StatusChange
 from kernel.records import RunRow
 from kernel.redaction import Redactor
@@ -37,6 +38,7 @@ from kernel.reports import Report
 from kernel.settings import Settings
 from kernel.states import RUN_ENDED, AssignmentState, RunState
 from kernel.streams import EventLog
+from kernel.text import storable
 
 log = logs.get(__name__)
 
@@ -61,22 +63,23 @@ class Coordinator:
     async def submit(self, run_id: str, kwargs: dict[str, Any]) -> None:
         """Accept a request under its run id, or end the run at once saying what is wrong with it."""
         redactor = Redactor(self.settings.secrets(), run_id.encode())
-        kwargs = clean(kwargs)
+        kwargs = storable(kwargs)
         try:
             request = parse(kwargs, max_bytes=self.settings.request_max_bytes)
             problem = None
         except Correctable as error:
             request, problem = Request(text=redactor.text(str(kwargs.get("text"))[:200])), error
-        request = request.model_copy(update={"text": redactor.text(request.text)})
-        earlier = await self._earlier(request)
+        labels = {redactor.text(name): redactor.text(value) for name, value in request.labels.items()}
+        request = request.model_copy(update={"text": redactor.text(request.text), "labels": labels})
+        turns = await self._earlier(request)
         deadline = request.deadline_seconds or self.settings.run_deadline_seconds
         fresh = await asyncio.to_thread(
             self.store.insert_run,
             run_id,
             request,
             deadline_at=now() + timedelta(seconds=deadline),
-            session=sessions.window(earlier),
-            summary=summary.summarise(earlier),
+            session=sessions.window(turns),
+            summary=summary.summarise(turns),
         )
         if fresh:
             await self._tell(run_id, RunState.accepted)
@@ -88,7 +91,12 @@ class Coordinator:
 
     async def refuse(self, run_id: str, reason: str) -> None:
         """Answer a request that could not even be written down: whoever waits for the report gets the reason."""
-        refused = _refused(run_id, Redactor(self.settings.secrets()).text(reason))
+        try:
+            if await asyncio.to_thread(self.store.snapshot, run_id) is not None:
+                return  # it was accepted: the reconciler sees to it
+        except NightdeskError as error:
+            log.warning("refused_without_a_look", reason=str(error))
+        refused = report.refusal(run_id, Redactor(self.settings.secrets()).text(reason))
         await asyncio.to_thread(self.results.store_report, run_id, refused.model_dump(mode="json"))
 
     async def advance(self, run_id: str) -> None:
@@ -143,6 +151,9 @@ class Coordinator:
         match step:
             case Begin():
                 return "next" if await self._move(run, RunState.planning) else "look"
+            case Expire():
+                stopped = {"stop": RunState.expired.value, "stop_reason": "the deadline passed"}
+                await asyncio.to_thread(self.store.swap, run, None, **stopped)
             case MakePlan():
                 return "look" if await self.planner.plan(run) else "wait"
             case Expand():
@@ -151,12 +162,9 @@ class Coordinator:
             case Queue(ids=ids):
                 await self._queue(snapshot, ids)
                 return "wait"
-            case Drop(id=id_, reason=reason):
-                await asyncio.to_thread(self.store.stop, [id_], AssignmentState.cancelled, reason)
-                return "next"
-            case Stop(ids=ids, state=state):
-                reason = run.stop_reason or "the deadline passed"
-                await asyncio.to_thread(self.store.stop, ids, state, reason)
+            case Stop(ids=ids, state=state, reason=reason):
+                why = reason or run.stop_reason or "the deadline passed"
+                await asyncio.to_thread(self.store.stop, ids, state, why)
             case Move(state=state):
                 return "wait" if await self._move(run, state) else "look"
             case Answer():
@@ -191,11 +199,8 @@ class Coordinator:
 
     async def _answer(self, snapshot: Snapshot) -> Then:
         run = snapshot.run
-        if not run.stop and run.deadline_at is not None and now() >= run.deadline_at:
-            stopped = {"stop": RunState.expired.value, "stop_reason": "the deadline passed"}
-            await asyncio.to_thread(self.store.swap, run, None, **stopped)
-            return "look"
-        composed = report.compose(run, snapshot.assignments, now=now())
+        effects = await asyncio.to_thread(self.store.effects, snapshot)
+        composed = report.compose(run, snapshot.assignments, now=now(), effects=effects)
         if not await asyncio.to_thread(self.store.end, run, composed):
             return "look"
         await self.publish(run)
@@ -203,14 +208,14 @@ class Coordinator:
 
     async def _end_refused(self, run_id: str, reason: str) -> None:
         snapshot = await asyncio.to_thread(self.store.snapshot, run_id)
-        assert snapshot is not None
-        await asyncio.to_thread(self.store.end, snapshot.run, _refused(run_id, reason))
+        if snapshot is not None:
+            await asyncio.to_thread(self.store.end, snapshot.run, report.refusal(run_id, reason))
         await self.advance(run_id)
 
     async def _earlier(self, request: Request) -> list[Any]:
         if not request.session_id:
             return []
-        return await asyncio.to_thread(self.store.earlier, request.session_id)
+        return await asyncio.to_thread(earlier, self.store.database, request.session_id, request.namespace)
 
     async def _ring_advance(self, run_id: str, request: Request) -> None:
         await asyncio.to_thread(
@@ -242,7 +247,3 @@ class Coordinator:
                 detail=detail or {},
             )
         )
-
-
-def _refused(run_id: str, reason: str) -> Report:
-    return Report(run_id=run_id, state=RunState.failed.value, reason=reason, answer=f"Not accepted: {reason}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import update
@@ -13,9 +13,9 @@ from sqlmodel import Session, col, select
 
 from coordinator.planning import AssignmentView, RunView
 from kernel.clock import now
-from kernel.contracts import PlannedAssignment, Request, SessionTurn
+from kernel.contracts import Effect, PlannedAssignment, Request, SessionTurn
 from kernel.database import Database
-from kernel.records import ApprovalRow, AssignmentRow, RunRow, SessionRow
+from kernel.records import ApprovalRow, AssignmentRow, CallRow, RunRow, SessionRow
 from kernel.reports import Report
 from kernel.states import (
     RUN_ENDED,
@@ -106,6 +106,12 @@ class Store:
         with self.database.writing() as db:
             return _swap(db, run, state, changes)
 
+    def busy(self, run: RunRow, seconds: float) -> None:
+        """Tell the reconciler that a run is being worked on for so long at most."""
+        until = now() + timedelta(seconds=seconds)
+        with self.database.writing() as db:
+            db.execute(update(RunRow).where(col(RunRow.id) == run.id).values(updated_at=until))
+
     def insert_plan(
         self,
         run: RunRow,
@@ -132,7 +138,7 @@ class Store:
                         goal=item.goal,
                         inputs=item.inputs,
                         needs=item.needs,
-                        round=len(run.rounds) + 1 + (1 if changes.get("rounds") else 0),
+                        round=len(run.rounds) + 1,  # `run` is as the swap left it
                         state=(AssignmentState.failed if lost else AssignmentState.pending).value,
                         reason=lost or "",
                         ended_at=now() if lost else None,
@@ -175,22 +181,29 @@ class Store:
         with self.database.writing() as db:
             db.execute(update(RunRow).where(col(RunRow.id) == run_id).values(published=True))
 
-    def earlier(self, session_id: str) -> list[SessionTurn]:
-        """Return the ended runs of a session, oldest first."""
+    def effects(self, snapshot: Snapshot) -> list[CallRow]:
+        """Return the calls with an effect of assignments that left no outcome: they happened all the same."""
+        silent = [a.id for a in snapshot.assignments if a.outcome is None]
         with self.database.reading() as db:
-            runs = db.exec(
-                select(RunRow).where(RunRow.session_id == session_id).order_by(col(RunRow.created_at))
-            ).all()
-            ended = [run for run in runs if run.report]
-            rows = db.exec(
-                select(AssignmentRow).where(col(AssignmentRow.run_id).in_([r.id for r in ended]))
-            ).all()
-        return [_session_turn(run, [row for row in rows if row.run_id == run.id]) for run in ended]
+            return list(
+                db.exec(
+                    select(CallRow)
+                    .where(
+                        col(CallRow.assignment_id).in_(silent),
+                        col(CallRow.effect) != Effect.read.value,
+                        col(CallRow.started_at).is_not(None),
+                    )
+                    .order_by(col(CallRow.started_at))
+                ).all()
+            )
 
     def _move(self, ids: Sequence[str], state: AssignmentState, **changes: Any) -> list[AssignmentRow]:
         moved = []
         with self.database.writing() as db:
-            for row in db.exec(select(AssignmentRow).where(col(AssignmentRow.id).in_(ids))).all():
+            rows = db.exec(
+                select(AssignmentRow).where(col(AssignmentRow.id).in_(ids)).with_for_update()
+            ).all()
+            for row in rows:
                 present = AssignmentState(row.state)
                 if present is AssignmentState.running or present is state or row.ended_at is not None:
                     continue
@@ -229,16 +242,3 @@ def _swap(
     for name, value in values.items():
         setattr(run, name, value)  # what we read is now what we wrote
     return True
-
-
-def _session_turn(run: RunRow, rows: Sequence[AssignmentRow]) -> SessionTurn:
-    facts: dict[str, Any] = {}
-    for row in rows:
-        facts.update((row.outcome or {}).get("facts", {}))
-    return SessionTurn(
-        run_id=run.id,
-        text=str(run.request.get("text", "")),
-        answer=str((run.report or {}).get("answer", "")),
-        agents=sorted({row.agent for row in rows}),
-        facts=facts,
-    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from celery import Celery, Task
@@ -12,6 +14,7 @@ from kombu.exceptions import OperationalError
 
 from kernel.errors import Retryable
 from kernel.redaction import Redactor
+from kernel.schedule import schedule
 from kernel.settings import Settings
 
 COORDINATOR = "coordinator"
@@ -115,41 +118,23 @@ def _work(settings: Settings) -> dict[str, Any]:
         "redbeat_redis_url": settings.redis_url,
         "redbeat_redis_options": {},
         "redbeat_key_prefix": "nightdesk:beat:",
-        "beat_schedule": _schedule(settings),
+        "beat_schedule": schedule(settings, maintenance=MAINTENANCE, memory=MEMORY),
     }
 
 
-def _schedule(settings: Settings) -> dict[str, Any]:
-    from celery.schedules import crontab
-
-    tick = settings.reconcile_seconds
-    return {
-        "reconcile": {
-            "task": "maintenance.reconcile",
-            "schedule": tick,
-            "options": {"queue": MAINTENANCE, "expires": tick * 2},
-        },
-        "flush-reinforcements": {
-            "task": "memory.reinforce",
-            "schedule": 60.0,
-            "options": {"queue": MEMORY, "expires": 50},
-        },
-        "relay": {
-            "task": "memory.relay",
-            "schedule": 30.0,
-            "options": {"queue": MEMORY, "expires": 25},
-        },
-        "nightly-decay": {
-            "task": "memory.decay",
-            "schedule": crontab(hour=3, minute=10),
-            "options": {"queue": MEMORY},
-        },
-    }
+@contextmanager
+def _broker_errors(app: Celery) -> Iterator[None]:
+    backend: Any = app.backend
+    try:
+        yield
+    except (OperationalError, OSError, *backend.connection_errors) as error:
+        raise Retryable("the broker did not take a message", why=str(error)) from error
 
 
 def _send(app: Celery, task: str, **options: Any) -> None:
     send: Any = app.send_task  # the stubs take a queue's name only; a declaration needs no look-up
-    send(task, **options)
+    with _broker_errors(app):
+        send(task, **options)
 
 
 class Doorbell:
@@ -209,11 +194,13 @@ class Results:
 
     def store_state(self, run_id: str, state: str) -> None:
         """Show a run's state while it is open."""
-        self._app.backend.store_result(run_id, None, state)
+        with _broker_errors(self._app):
+            self._app.backend.store_result(run_id, None, state)
 
     def store_report(self, run_id: str, report: dict[str, Any]) -> None:
         """Store the report under the run's id; ends every `.get()` that waits for it."""
-        self._app.backend.store_result(run_id, report, "SUCCESS")
+        with _broker_errors(self._app):
+            self._app.backend.store_result(run_id, report, "SUCCESS")
 
 
 def queue_keys(name: str) -> list[str]:
@@ -239,9 +226,9 @@ def submit(
             kwargsrepr="{}",
             headers={"shown": line},
         )
-    except OperationalError as error:
+    except Retryable as error:
         raise Retryable(
             "the queue cannot be reached",
-            why=str(error),
+            why=error.why,
             next_step="Start the desk with `nightdesk up`, or correct NIGHTDESK_REDIS_URL.",
         ) from error

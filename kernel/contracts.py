@@ -153,7 +153,8 @@ class Outcome(Value):
 class PlannedAssignment(Value):
     """One agent's part of a plan; `needs` names keys of other assignments of the same run."""
 
-    key: str
+    #: Part of the ids that people type, so it holds nothing but a word.
+    key: str = Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")
     agent: str
     goal: str
     inputs: dict[str, Any] = {}

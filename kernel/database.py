@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlalchemy import DateTime, Engine, TypeDecorator, create_engine, event, text
 from sqlalchemy.engine import Connection, Dialect
-from sqlalchemy.exc import DBAPIError, OperationalError, StatementError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, StatementError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
 from kernel.errors import Fatal, Retryable
@@ -78,7 +79,13 @@ class Database:
 
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=8)
+        return create_engine(
+            url,
+            pool_pre_ping=True,
+            pool_size=4,
+            max_overflow=8,
+            connect_args={"connect_timeout": 5, "options": f"-c statement_timeout={BUSY_SECONDS * 1000}"},
+        )
     engine = create_engine(
         url,
         # autocommit mode: we send BEGIN ourselves, so that a writer takes its lock at once
@@ -122,7 +129,14 @@ def _sorted_errors() -> Iterator[None]:
                 next_step="Check the owner, the mode and the free space of the data folder.",
             ) from error
         raise Retryable("the database did not answer", why=reason) from error
+    except IntegrityError as error:
+        # somebody wrote the same row at the same moment: whoever tries again finds it there
+        raise Retryable("another process wrote the same row", why=str(error.orig)) from error
+    except PoolTimeout as error:
+        raise Retryable("no database connection was free", why=str(error)) from error
     except DBAPIError as error:
+        if "read-only" in str(error.orig):  # a PostgreSQL that fails over
+            raise Retryable("the database takes no writes just now", why=str(error.orig)) from error
         if error.connection_invalidated:
             raise Retryable("the database connection was lost", why=str(error.orig)) from error
         raise

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from sqlalchemy import or_, select, update
+from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session, col
 
-from kernel.clock import now
+from kernel import logs
+from kernel.clock import monotonic, now
 from kernel.database import Database
-from kernel.errors import LostLease, Retryable
+from kernel.errors import LostLease, NightdeskError
 from kernel.records import AssignmentRow, RunRow
 from kernel.states import AssignmentState
+
+log = logs.get(__name__)
 
 _A = AssignmentState
 
@@ -70,12 +75,20 @@ def renew(database: Database, held: dict[str, int], *, seconds: float) -> dict[s
 
 def hold(session: Session, assignment_id: str, fence: int) -> AssignmentRow:
     """Return the assignment inside a write, or raise LostLease where the fence is old."""
-    row = session.get(AssignmentRow, assignment_id)
+    # locked: on PostgreSQL a fence could otherwise move between this look and the commit
+    row = session.get(AssignmentRow, assignment_id, with_for_update=True)
     if row is None or row.fence != fence or row.state != _A.running.value:
         raise LostLease(
             f"assignment {assignment_id!r} is no longer ours", why="another worker or a stop took it"
         )
     return row
+
+
+@dataclass
+class _Held:
+    fence: int
+    on_cut: Callable[[str], None]
+    renewed_at: float
 
 
 class LeaseKeeper:
@@ -84,7 +97,7 @@ class LeaseKeeper:
     def __init__(self, database: Database, *, seconds: float) -> None:
         self._database = database
         self._seconds = seconds
-        self._held: dict[str, tuple[int, Callable[[str], None]]] = {}
+        self._held: dict[str, _Held] = {}
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
@@ -92,28 +105,35 @@ class LeaseKeeper:
     def keep(self, assignment_id: str, fence: int, on_cut: Callable[[str], None]) -> None:
         """Renew from now on; `on_cut(why)` is called from the side thread."""
         with self._lock:
-            self._held[assignment_id] = (fence, on_cut)
+            self._held[assignment_id] = _Held(fence, on_cut, monotonic())
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
                 self._thread.start()
 
-    def release(self, assignment_id: str) -> None:
-        """Stop renewing."""
+    def release(self, assignment_id: str, fence: int) -> None:
+        """Stop renewing, unless a newer fence of ours holds it by now."""
         with self._lock:
-            self._held.pop(assignment_id, None)
+            held = self._held.get(assignment_id)
+            if held is not None and held.fence == fence:
+                del self._held[assignment_id]
 
     def _run(self) -> None:
         while not self._wake.wait(self._seconds / 3):
             with self._lock:
                 held = dict(self._held)
-            if not held:
-                continue
-            try:
-                cut = renew(
-                    self._database, {id_: fence for id_, (fence, _) in held.items()}, seconds=self._seconds
-                )
-            except Retryable:
-                continue  # the next tick comes well before the lease ends
-            for assignment_id, why in cut.items():
-                self.release(assignment_id)
-                held[assignment_id][1](why)
+            for assignment_id, why in self._renew(held).items() if held else ():
+                self.release(assignment_id, held[assignment_id].fence)
+                held[assignment_id].on_cut(why)
+
+    def _renew(self, held: dict[str, _Held]) -> dict[str, str]:
+        """Renew all; where the database does not let us, cut what has surely run out by our own clock."""
+        began = monotonic()
+        try:
+            cut = renew(self._database, {id_: h.fence for id_, h in held.items()}, seconds=self._seconds)
+        except (NightdeskError, SQLAlchemyError) as error:
+            log.warning("leases_not_renewed", reason=str(error))
+            now = monotonic()
+            return {id_: "lost" for id_, h in held.items() if now - h.renewed_at >= self._seconds}
+        for held_one in held.values():
+            held_one.renewed_at = began
+        return cut

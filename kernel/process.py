@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from celery import Celery
+from celery.exceptions import Reject
 from celery.signals import setup_logging, worker_ready, worker_shutting_down
 
 from kernel import logs
@@ -87,43 +88,28 @@ class Announcer:
             log.warning("announcement_lost", reason=str(error))
 
 
-#: Told the task's id and the reason when a message that carries a request itself cannot be taken at all.
+#: Told the task's id (or the row's, see doorway) and the reason.
 OnRefused = Callable[[str, str], Coroutine[Any, Any, None]]
 
 
 def doorway(
-    app: Celery, process: Process, name: str, *, on_refused: OnRefused | None = None
+    app: Celery,
+    process: Process,
+    name: str,
+    *,
+    on_refused: OnRefused | None = None,
+    on_bug: OnRefused | None = None,
 ) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
     """Register `async def work(announcer, *args, **kwargs)` as a task: bind ids, run on the loop, sort errors.
 
     Retryable and our other errors are logged and end the task: rows say what is due, and the reconciler
     rings again. Anything else is a bug: logged whole and raised, so that Flower shows it red. A message
     that carries a request itself (`on_refused`) is acked late, sent again on trouble, and answered on failure.
+    `on_bug` is told which row a bug left behind.
     """
 
     def wrap(work: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-        def body(self: Any, *args: Any, **kwargs: Any) -> None:
-            announcer = Announcer(app, self.request.id, self.request.hostname)
-            logs.bind(task=name, task_id=self.request.id)
-            try:
-                process.run(_as_coroutine(work(announcer, *args, **kwargs)))
-            except Cancelled as stop:
-                log.info("stopped", reason=str(stop))
-            except Retryable as error:
-                log.warning("not_now", reason=str(error))
-                if on_refused is not None:
-                    raise _again(self, error) from error
-            except NightdeskError as error:
-                log.error("failed", code=error.code, reason=str(error))  # noqa: TRY400 the reason is the message
-                _refuse(process, on_refused, self.request.id, str(error))
-            except Exception as bug:
-                log.exception("bug")
-                reason = f"a bug of Nightdesk: {type(bug).__name__}; see the worker's log"
-                _refuse(process, on_refused, self.request.id, reason)
-                raise
-            finally:
-                logs.clear()
-
+        body = _body(app, process, name, work, on_refused=on_refused, on_bug=on_bug)
         register: Any = app.task  # the stubs have no overload for a body that takes anything
         register(body, name=name, bind=True, acks_late=on_refused is not None, typing=False)
         return work
@@ -131,18 +117,57 @@ def doorway(
     return wrap
 
 
+def _body(
+    app: Celery,
+    process: Process,
+    name: str,
+    work: Callable[..., Awaitable[None]],
+    *,
+    on_refused: OnRefused | None,
+    on_bug: OnRefused | None,
+) -> Callable[..., None]:
+    def body(self: Any, *args: Any, **kwargs: Any) -> None:
+        announcer = Announcer(app, self.request.id, self.request.hostname)
+        logs.bind(task=name, task_id=self.request.id)
+        try:
+            process.run(_as_coroutine(work(announcer, *args, **kwargs)))
+        except Cancelled as stop:
+            log.info("stopped", reason=str(stop))
+        except Retryable as error:
+            log.warning("not_now", reason=str(error))
+            if on_refused is not None:
+                raise _again(self, error) from error
+        except NightdeskError as error:
+            log.error("failed", code=error.code, reason=str(error))  # noqa: TRY400 the reason is the message
+            _tell(process, on_refused, self.request.id, str(error))
+        except Exception as bug:
+            log.exception("bug")
+            reason = f"a bug of Nightdesk: {type(bug).__name__}; see the worker's log"
+            _tell(process, on_refused, self.request.id, reason)
+            _tell(process, on_bug, str(args[0]) if args else "", reason)
+            raise
+        finally:
+            logs.clear()
+
+    return body
+
+
 def _again(task: Any, error: Retryable) -> Exception:
     """Return what makes celery send the message again; its arguments stay unseen this time too."""
     shown = {"argsrepr": f"<{task.request.id[:13]}>", "kwargsrepr": "{}"}
-    retried: Exception = task.retry(
-        countdown=_RETRY_SECONDS, max_retries=None, exc=error, throw=False, **shown
-    )
+    try:
+        retried: Exception = task.retry(
+            countdown=_RETRY_SECONDS, max_retries=None, exc=error, throw=False, **shown
+        )
+    except Reject:
+        # the broker did not take it: back into the queue it came from, or celery would drop it
+        return Reject(error, requeue=True)
     return retried
 
 
-def _refuse(process: Process, on_refused: OnRefused | None, task_id: str, reason: str) -> None:
-    if on_refused is not None:
-        process.run(on_refused(task_id, reason))
+def _tell(process: Process, whom: OnRefused | None, subject: str, reason: str) -> None:
+    if whom is not None:
+        process.run(whom(subject, reason))
 
 
 async def _as_coroutine(work: Awaitable[T]) -> T:

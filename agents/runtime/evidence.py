@@ -12,7 +12,8 @@ LineReader = Callable[[str, int], Awaitable[str | None]]
 
 _CUT = "…"
 _SPACE = re.compile(r"\s+")
-_MEMORY = re.compile(r"\[mem:([^\]\s]+)\]")
+#: `[mem:id]`, or as the prompt shows it, `[mem:id|kind|tier|age]`.
+_MEMORY = re.compile(r"\[mem:([^\]|\s]+)(?:\|[^\]]*)?\]")
 
 
 def quote_stands(quote: str, line: str) -> bool:
@@ -64,7 +65,7 @@ async def check(outcome: Outcome, *, read: LineReader | None, served: set[str]) 
         refused += problems
     cited = {*outcome.cited_memories, *_MEMORY.findall(outcome.answer)}
     refused += [f"memory {id_!r} was not served to this run" for id_ in sorted(cited - served)]
-    answer = _MEMORY.sub(lambda m: m[0] if m[1] in served else "", outcome.answer).strip()
+    answer = _MEMORY.sub(lambda m: f"[mem:{m[1]}]" if m[1] in served else "", outcome.answer).strip()
     checked = outcome.model_copy(
         update={"findings": findings, "answer": answer, "cited_memories": sorted(cited & served)}
     )

@@ -9,9 +9,9 @@ from typing import Any
 
 from agents.runtime.gate import Gate
 from agents.runtime.journal import Journal, done_call
-from agents.runtime.results import bounded, summary
+from agents.runtime.results import bounded, not_known, summary
 from agents.runtime.spec import DoneCall, DoneTurn
-from agents.runtime.tools import Resources, Tool, ToolContext
+from agents.runtime.tools import Reconciled, Resources, Tool, ToolContext
 from kernel import logs
 from kernel.clock import monotonic
 from kernel.contracts import Effect, Work
@@ -43,6 +43,8 @@ class Execution:
     resources: Resources
     emit: Emit
     redactor: Redactor
+    #: Why this work is being cut, once it is: a drained call is left for the next worker to judge.
+    why_cut: Callable[[], str] = lambda: ""
 
     async def run_calls(self, turn: DoneTurn) -> DoneTurn:
         """Run every call of the turn that has not ended; those that need a person stay `waiting`."""
@@ -140,17 +142,23 @@ class Execution:
             return None
         context = self._context(call)
         if tool.effect is Effect.probe and tool.reconcile is not None:
-            found = await tool.reconcile(context, call.arguments)
+            found = await self._probe(tool, call, context)
             if found.happened is False:
                 return None
             if found.happened:
                 return await self._end(tool, call, CallState.done, 0.0, value=found.value)
-        error = Unknown(
-            f"whether {call.tool} happened is not known",
-            why=f"the worker {call.worker!r} died while it was under way",
-            next_step="Look at the target before anybody repeats it.",
-        )
-        return await self._end(tool, call, CallState.unknown, 0.0, error=error)
+        return await self._end(tool, call, CallState.unknown, 0.0, error=not_known(call))
+
+    async def _probe(self, tool: Tool, call: DoneCall, context: ToolContext) -> Reconciled:
+        """Ask the world; a probe that fails knows nothing."""
+        assert tool.reconcile is not None
+        try:
+            return await tool.reconcile(context, call.arguments)
+        except LostLease:
+            raise
+        except NightdeskError as error:
+            log.warning("probe_failed", call=call.id, reason=str(error))
+            return Reconciled(happened=None, note=str(error))
 
     async def _as_twin(self, call: DoneCall, twin: CallRow) -> DoneCall:
         """Answer a call with the stored result of its twin: the same effect happens at most once."""
@@ -162,6 +170,8 @@ class Execution:
         return done_call(await self.journal.row(call.id))
 
     async def _cut_short(self, tool: Tool, call: DoneCall, seconds: float) -> None:
+        if self.why_cut() in ("drain", "lost"):
+            return  # it stays claimed: whoever takes over judges it by its effect
         state = CallState.failed if tool.effect is Effect.read else CallState.unknown
         error = NightdeskError("stopped while it ran", why="the run was stopped", next_step="")
         try:
@@ -170,7 +180,11 @@ class Execution:
             log.warning("cut_short_not_recorded", call=call.id, reason=str(lost))
 
     async def _refuse(self, call: DoneCall, error: NightdeskError) -> DoneCall:
-        """End a call that was never made."""
+        """End a call that is not made now; one that an earlier worker began may have happened all the same."""
+        if call.fence and call.effect != Effect.read.value:
+            unsure = not_known(call)
+            await self.journal.end(call.id, CallState.unknown, error=self.redactor.value(unsure.as_result()))
+            return await self._told(call.id)
         if call.state is CallState.waiting and isinstance(error, Refused):
             state = CallState.denied
         else:
@@ -178,7 +192,10 @@ class Execution:
             if call.state is CallState.waiting:
                 await self.journal.move(call.id, CallState.claimed)
         await self.journal.end(call.id, state, error=self.redactor.value(error.as_result()))
-        done = done_call(await self.journal.row(call.id))
+        return await self._told(call.id)
+
+    async def _told(self, call_id: str) -> DoneCall:
+        done = done_call(await self.journal.row(call_id))
         await self._tell(done, 0.0)
         return done
 

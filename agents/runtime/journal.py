@@ -18,13 +18,14 @@ from kernel.lease import hold
 from kernel.records import CallRow, TurnRow
 from kernel.redaction import Redactor
 from kernel.states import CallState, check_move
+from kernel.text import storable
 
 T = TypeVar("T")
 
 
 def effect_key(run_id: str, assignment_id: str, tool: str, arguments: dict[str, Any]) -> str:
     """Return the name of an effect: the same call of the same assignment has the same key."""
-    canonical = json.dumps([run_id, assignment_id, tool, arguments], sort_keys=True, ensure_ascii=False)
+    canonical = json.dumps([run_id, assignment_id, tool, arguments], sort_keys=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
@@ -52,7 +53,7 @@ class Journal:
 
     async def commit_turn(self, turn: Turn, number: int) -> DoneTurn:
         """Commit a turn and its calls, redacted: a brain's words go the same way as everybody's."""
-        clean = Turn.model_validate(self._redactor.value(turn.model_dump(mode="json")))
+        clean = Turn.model_validate(self._redactor.value(storable(turn.model_dump(mode="json"))))
         return await self.write(lambda session: self._commit_turn(session, clean, number))
 
     async def write(self, change: Callable[[Session], T], *, durable: bool = False) -> T:
@@ -193,6 +194,7 @@ def done_call(row: CallRow) -> DoneCall:
         state=CallState(row.state),
         key=row.key,
         fence=row.fence,
+        effect=row.effect,
         worker=row.worker,
         attempts=row.attempts,
         value=result.get("value"),

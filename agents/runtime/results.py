@@ -7,6 +7,7 @@ from typing import Any
 
 from agents.runtime.spec import DoneCall
 from kernel.artifacts import ArtifactStore
+from kernel.errors import Exhausted, Fatal, Unknown
 from kernel.redaction import Redactor
 
 #: Larger results become artifacts; the model sees head, tail and the id.
@@ -21,8 +22,13 @@ def bounded(value: Any, redactor: Redactor, artifacts: ArtifactStore) -> Any:
     encoded = text.encode(errors="replace")
     if len(encoded) <= _RESULT_BYTES:
         return json.loads(encoded)
+    try:
+        kept = {"artifact": artifacts.put_bytes(encoded)}
+    except (Exhausted, Fatal) as error:
+        # what was done must be written down even where its output cannot be
+        kept = {"not_kept": str(error)}
     return {
-        "artifact": artifacts.put_bytes(encoded),
+        **kept,
         "bytes": len(encoded),
         "head": encoded[:_EXCERPT_BYTES].decode(errors="ignore"),
         "tail": encoded[-_EXCERPT_BYTES:].decode(errors="ignore"),
@@ -40,3 +46,12 @@ def summary(call: DoneCall) -> str:
     else:
         text = str(call.value)
     return text if len(text) <= _SUMMARY_CHARACTERS else f"{text[:_SUMMARY_CHARACTERS]}…"
+
+
+def not_known(call: DoneCall) -> Unknown:
+    """Return what is said of a call that an earlier worker began and nobody saw end."""
+    return Unknown(
+        f"whether {call.tool} happened is not known",
+        why=f"the worker {call.worker!r} died while it was under way",
+        next_step="Look at the target before anybody repeats it.",
+    )

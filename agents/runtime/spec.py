@@ -41,6 +41,7 @@ class DoneCall(Value):
     #: The name of its effect, and who began it under which fence (0: nobody yet).
     key: str = ""
     fence: int = 0
+    effect: str = ""
     worker: str = ""
     attempts: int = 0
     value: Any = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sqlmodel import col, select, update
 
 from agents.runtime.spec import AgentSpec, CallRequest
 from agents.runtime.tools import Prepared, Reconciled, Tool, ToolContext, tool
+from kernel.clock import now
 from kernel.contracts import Effect
 from kernel.errors import Refused, Retryable
 from kernel.records import AssignmentRow, CallRow, TurnRow
@@ -449,9 +451,6 @@ async def test_an_agent_without_a_live_worker_fails_with_the_next_step(desk: Mak
         await d.submit("run-1")
         await d.settle()
         assert d.run("run-1").state == "planning"  # its worker may still be starting
-        from datetime import timedelta
-
-        from kernel.clock import now
         from kernel.records import RunRow
 
         with d.database.writing() as session:
@@ -496,8 +495,12 @@ async def test_a_lost_bell_is_rung_again_and_a_full_queue_is_left_alone(desk: Ma
         assert d.rung == [("agents.worker.work", "run-1:job")]
         d.rung.clear()
         await d.redis.lpush("agents.worker", "a bell")  # it is there; its worker is just busy
-        await d.reconciler.tick_once()
-        assert d.rung == []
+        d.reconciler.tick = timedelta(seconds=1)
+        for seconds, rung in ((5, []), (20, [("agents.worker.work", "run-1:job")])):  # but not for ever
+            with d.database.writing() as session:
+                session.execute(update(AssignmentRow).values(rung_at=now() - timedelta(seconds=seconds)))
+            await d.reconciler.tick_once()
+            assert d.rung == rung
 
 
 async def test_a_run_that_waits_for_a_person_is_not_rung_for(desk: Make, tmp_path: Path) -> None:
@@ -527,3 +530,161 @@ async def test_cancel_before_any_worker_was_up_never_starts(desk: Make, tmp_path
         await d.workers[0].work("run-1:job", lambda _line: None)
         report = d.report("run-1")
         assert (report.state, report.reason, world(tmp_path)) == ("cancelled", "cancelled by ann", [])
+
+
+async def test_a_cancelled_run_still_tells_the_effects_of_a_part_that_waited(
+    desk: Make, tmp_path: Path
+) -> None:
+    routine = script([CallRequest(tool="free"), CallRequest(tool="risky")], "ok")
+    tools = counter(tmp_path, name="free"), counter(tmp_path, name="risky", risk="high")
+    async with desk(spec("worker", routine, *tools)) as d:
+        await d.submit("run-1")
+        await d.settle()
+        await d.decisions.cancel("run-1", by="ann")
+        await d.settle()
+        report = d.report("run-1")
+        assert (report.state, [(a.name, a.state) for a in report.actions]) == (
+            "cancelled",
+            [("free", "done")],
+        )
+
+
+async def test_a_drained_call_is_left_to_the_next_worker(desk: Make, tmp_path: Path) -> None:
+    inside = asyncio.Event()
+    stuck = [True]
+
+    @tool(timeout=30)
+    async def scan(ctx: ToolContext) -> str:
+        """Scan; the first worker never ends."""
+        inside.set()
+        if stuck[0]:
+            await asyncio.Event().wait()
+        return "scanned"
+
+    async with desk(spec("worker", script([CallRequest(tool="scan")], "ok"), scan), drain_seconds=0.05) as d:
+        await d.submit("run-1")
+        await d.coordinator.advance("run-1")
+        working = asyncio.create_task(d.workers[0].work("run-1:job", lambda _line: None))
+        await inside.wait()
+        await d.workers[0].drain()
+        await working
+        stuck[0] = False
+        assert calls(d)[0].state == "claimed"
+        await d.reconciler.tick_once()
+        await d.settle(d.worker("w2"))
+        assert calls(d)[0].result == {"value": "scanned"}
+        assert d.report("run-1").state == "succeeded"
+
+
+async def test_a_decision_whose_bell_was_lost_is_seen_by_the_reconciler(desk: Make, tmp_path: Path) -> None:
+    from kernel.records import ApprovalRow
+
+    agent = spec("worker", script([CallRequest(tool="count")], "ok"), counter(tmp_path, risk="high"))
+    async with desk(agent) as d:
+        await d.submit("run-1")
+        await d.settle()
+        with d.database.writing() as session:  # as if whoever decided had died at once
+            session.execute(update(ApprovalRow).values(state="approved", decided_by="ann"))
+        await d.reconciler.tick_once()
+        await d.settle()
+        assert (d.report("run-1").state, len(world(tmp_path))) == ("succeeded", 1)
+
+
+async def test_a_cancel_whose_bell_was_lost_is_seen_by_the_reconciler(desk: Make, tmp_path: Path) -> None:
+    agent = spec("worker", script([CallRequest(tool="count")], "ok"), counter(tmp_path, risk="high"))
+    async with desk(agent) as d:
+        await d.submit("run-1")
+        await d.settle()
+        await d.decisions.cancel("run-1", by="ann")
+        d.rung.clear()
+        await d.reconciler.tick_once()
+        await d.settle()
+        assert d.report("run-1").state == "cancelled"
+
+
+async def test_an_effect_that_cannot_be_looked_into_is_unknown_never_failed(
+    desk: Make, tmp_path: Path
+) -> None:
+    async with desk(spec("worker", script([CallRequest(tool="count")], "ok"))) as d:  # its tool is gone
+        await _die_in_the_call(d, Effect.probe)
+        await d.reconciler.tick_once()
+        await d.settle(d.worker("w2"))
+        assert calls(d)[0].state == "unknown"
+
+
+async def test_a_probe_that_fails_knows_nothing(desk: Make, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    async def reconcile(ctx: ToolContext, arguments: dict[str, Any]) -> Reconciled:
+        raise Retryable("no route")
+
+    made = replace(counter(tmp_path, effect=Effect.probe), reconcile=reconcile)
+    async with desk(spec("worker", script([CallRequest(tool="count")], "ok"), made)) as d:
+        await _die_in_the_call(d, Effect.probe)
+        await d.reconciler.tick_once()
+        await d.settle(d.worker("w2"))
+        assert (calls(d)[0].state, world(tmp_path), d.report("run-1").state) == ("unknown", [], "succeeded")
+
+
+async def test_a_bug_in_a_routine_fails_the_run_at_once_with_its_name(desk: Make) -> None:
+    def routine(_view: Any) -> Any:
+        raise ZeroDivisionError
+
+    async with desk(spec("worker", routine)) as d:
+        await d.submit("run-1")
+        await d.coordinator.advance("run-1")
+        with pytest.raises(ZeroDivisionError):  # the doorway logs it and tells `broke`
+            await d.workers[0].work("run-1:job", lambda _line: None)
+        await d.workers[0].broke("run-1:job", "a bug of Nightdesk: ZeroDivisionError")
+        d.rung.append(("coordinator.advance", "run-1"))
+        d.rung[:] = d.rung[-1:]
+        await d.settle()
+        assert "ZeroDivisionError" in d.report("run-1").reason
+
+
+async def test_a_session_belongs_to_its_namespace(desk: Make) -> None:
+    seen: list[list[str]] = []
+
+    def routine(view: Any) -> Any:
+        seen.append([turn.text for turn in view.work.session])
+        return script("ok")(view)
+
+    async with desk(spec("worker", routine)) as d:
+        for run_id, namespace in (("run-1", "a"), ("run-2", "b"), ("run-3", "a")):
+            await d.submit(run_id, f"question of {namespace}", session_id="s", namespace=namespace)
+            await d.settle()
+        assert seen == [[], [], ["question of a"]]
+
+
+async def test_labels_are_redacted_at_the_door(desk: Make) -> None:
+    async with desk(spec("worker", script("ok"))) as d:
+        await d.submit("run-1", labels={"note": "password=Tr0ub4dor&3", "service": "checkout"})
+        labels = d.run("run-1").request["labels"]
+        assert "Tr0ub4dor" not in labels["note"]
+        assert labels["service"] == "checkout"
+
+
+async def test_an_accepted_request_is_never_answered_as_refused(desk: Make) -> None:
+    async with desk(spec("worker", script("ok"))) as d:
+        await d.submit("run-1")
+        await d.coordinator.refuse("run-1", "the broker hiccuped after the row was there")
+        await d.settle()
+        assert d.celery.AsyncResult("run-1").get(timeout=5)["state"] == "succeeded"
+
+
+async def test_a_long_thought_of_the_planner_is_not_taken_for_silence(desk: Make) -> None:
+    async with desk(spec("worker", script("ok"))) as d:
+        await d.submit("run-1")
+        d.rung.clear()
+        d.store.busy(d.run("run-1"), 60)
+        await d.reconciler.tick_once()
+        assert d.rung == []
+
+
+async def test_a_lone_surrogate_of_a_brain_is_stored_as_a_mark(desk: Make, tmp_path: Path) -> None:
+    odd = [CallRequest(tool="count", arguments={"what": "a\ud800\x00b"})]
+    async with desk(spec("worker", script(odd, "ok"), counter(tmp_path))) as d:
+        await d.submit("run-1")
+        await d.settle()
+        assert calls(d)[0].arguments == {"what": "a��b"}
+        assert d.report("run-1").state == "succeeded"

@@ -79,5 +79,5 @@ def test_the_keeper_renews_while_the_main_thread_hogs_the_cpu(database: Database
     while time.monotonic() < end:  # three leases long, without giving the CPU away
         sum(range(1000))
     assert claim(database, "a", worker="w2", seconds=60) is None
-    keeper.release("a")
+    keeper.release("a", row.fence)
     assert cuts == []

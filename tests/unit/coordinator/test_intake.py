@@ -24,6 +24,7 @@ def test_paths_and_source_objects_are_taken() -> None:
         ({"text": "x", "sources": [3]}, "not valid"),
         ({"text": "x", "sources": ["a"] * 201}, "too many"),
         ({"text": "x", "priority": "now"}, "priority"),
+        ({"text": "x", "labels": {"a": "b" * 9000}}, "labels are too large"),
         ({"text": "x", "deadline_seconds": -1}, "deadline_seconds"),
         ({"text": "x", "colour": "red"}, "colour"),
         ({"text": "x", "deadline_seconds": float("inf")}, "too far away"),

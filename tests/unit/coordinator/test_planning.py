@@ -7,8 +7,8 @@ from coordinator.planning import (
     Answer,
     AssignmentView,
     Begin,
-    Drop,
     Expand,
+    Expire,
     MakePlan,
     Move,
     Queue,
@@ -51,7 +51,10 @@ class TestNextSteps:
 
     def test_a_failed_need_drops_the_dependent_and_leaves_the_sibling(self) -> None:
         found = steps(R.working, view("a", A.failed), view("b", A.pending, "a"), view("c", A.pending))
-        assert found == [Drop(id="run:b", reason="it needs 'a', which ended failed"), Queue(ids=["run:c"])]
+        assert found == [
+            Stop(ids=["run:b"], state=A.cancelled, reason="it needs 'a', which ended failed"),
+            Queue(ids=["run:c"]),
+        ]
 
     def test_all_ended_asks_for_a_round_then_answers(self) -> None:
         done = view("a", A.done)
@@ -74,11 +77,13 @@ class TestNextSteps:
 
     def test_a_past_deadline_expires_what_is_idle(self) -> None:
         late = NOW - timedelta(seconds=1)
-        found = steps(R.waiting, view("a", A.waiting), deadline_at=late)
+        assert steps(R.waiting, view("a", A.waiting), deadline_at=late) == [Expire()]
+        found = steps(R.waiting, view("a", A.waiting), deadline_at=late, stop="expired")
         assert found == [Stop(ids=["run:a"], state=A.expired), Answer()]
 
     def test_a_past_deadline_before_any_plan_answers(self) -> None:
-        assert steps(R.accepted, deadline_at=NOW) == [Answer()]
+        assert steps(R.accepted, deadline_at=NOW) == [Expire()]
+        assert steps(R.accepted, deadline_at=NOW, stop="expired") == [Answer()]
 
 
 class TestPlanProblems:
