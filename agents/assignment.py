@@ -112,6 +112,9 @@ class Assignment:
             return Ending(AssignmentState.failed, reason=self._redactor.text(str(error)))
         if isinstance(ended, Parked):
             return Ending(AssignmentState.waiting, reason=f"waits for a person: {', '.join(ended.calls)}")
+        if not ended.achieved:
+            why = ended.not_done[0].why if ended.not_done else "nothing could be done"
+            return Ending(AssignmentState.failed, reason=self._redactor.text(why), outcome=ended)
         return Ending(AssignmentState.done, outcome=ended)
 
     async def _loop(self, spec: AgentSpec, work: Work) -> Outcome | Parked:

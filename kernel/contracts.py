@@ -146,6 +146,8 @@ class Outcome(Value):
     #: Structured facts for the session's next turns; never shown as the answer.
     facts: dict[str, Any] = {}
     brain: str = "routine"
+    #: False where nothing could be done at all (no log given, none readable, no such action): the part failed.
+    achieved: bool = True
     partial: bool = False
     usage: Usage = Usage()
 
