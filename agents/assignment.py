@@ -208,7 +208,7 @@ class Assignment:
             else:
                 turns = await self._journal.load()
                 collected = spec.collect(work, turns) if spec and work and spec.collect else Outcome()
-                outcome = merge(ending.outcome, self._without(collected), turns)
+                outcome = merge(ending.outcome, self._without(collected, work), turns)
                 await asyncio.to_thread(finish, self._database, self._row, ending, outcome)
                 for finding in outcome.findings:
                     await self._emit(FindingFound(run_id=self._row.run_id, finding=finding, **self._ids()))
@@ -217,9 +217,11 @@ class Assignment:
             return
         await self._tell(ending.state.value, reason=ending.reason)
 
-    def _without(self, collected: Outcome) -> Outcome:
-        """Return the outcome with the tools that this assignment had to do without."""
+    def _without(self, collected: Outcome, work: Work | None) -> Outcome:
+        """Return the outcome with what this assignment had to do without."""
         notes = [NotDone(what="MCP tools", why=self._redactor.text(why)) for why in self._missing]
+        if work is not None and work.brain == "model" and self._agents.model is None:
+            notes.append(NotDone(what="the model asked for", why="none is configured; the routine answered"))
         return collected.model_copy(update={"not_done": [*collected.not_done, *notes]})
 
     def _ids(self) -> dict[str, Any]:

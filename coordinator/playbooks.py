@@ -15,10 +15,11 @@ from kernel.errors import Fatal
 
 
 class When(Value):
-    """What a request must look like: any text pattern, and every label."""
+    """What a request must look like: any text pattern, every label, and with or without sources where that is said."""
 
     text: list[str] = []
     labels: dict[str, str] = {}
+    sources: bool | None = None
 
 
 class Condition(Value):
@@ -99,19 +100,20 @@ def _problems(playbook: Playbook, stem: str) -> list[str]:
     if len(set(keys)) != len(keys):
         problems.append("two assignments have the same key")
     labels = {name: name for name in playbook.when.labels}
-    wrong = [t for t in playbook.examples.match if not matches(playbook, Request(text=t), check_labels=False)]
+    wrong = [t for t in playbook.examples.match if not matches(playbook, Request(text=t), check_rest=False)]
     wrong += [t for t in playbook.examples.no_match if matches(playbook, Request(text=t, labels=labels))]
     return problems + [f"its example {text!r} comes out wrong" for text in wrong]
 
 
-def matches(playbook: Playbook, request: Request, *, check_labels: bool = True) -> bool:
+def matches(playbook: Playbook, request: Request, *, check_rest: bool = True) -> bool:
     """Tell whether a playbook is for this request."""
     when = playbook.when
     text_fits = not when.text or any(_search(pattern, request.text) for pattern in when.text)
-    labels_fit = not check_labels or all(
+    labels_fit = not check_rest or all(
         _search(pattern, request.labels.get(name, "")) for name, pattern in when.labels.items()
     )
-    return text_fits and labels_fit
+    sources_fit = not check_rest or when.sources is None or when.sources == bool(request.sources)
+    return text_fits and labels_fit and sources_fit
 
 
 def choose(playbooks: Sequence[Playbook], request: Request) -> Playbook | None:

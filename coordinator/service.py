@@ -25,7 +25,7 @@ from coordinator.planning import (
     outcomes_of,
 )
 from coordinator.store import Snapshot, Store
-from coordinator.transcript import earlier
+from coordinator.transcript import in_session
 from kernel import logs
 from kernel.broker import COORDINATOR, MEMORY, Doorbell, Results
 from kernel.clock import now
@@ -71,7 +71,7 @@ class Coordinator:
             request, problem = Request(text=redactor.text(str(kwargs.get("text"))[:200])), error
         labels = {redactor.text(name): redactor.text(value) for name, value in request.labels.items()}
         request = request.model_copy(update={"text": redactor.text(request.text), "labels": labels})
-        turns = await self._earlier(request)
+        request, turns = await asyncio.to_thread(in_session, self.store.database, request)
         deadline = request.deadline_seconds or self.settings.run_deadline_seconds
         fresh = await asyncio.to_thread(
             self.store.insert_run,
@@ -211,11 +211,6 @@ class Coordinator:
         if snapshot is not None:
             await asyncio.to_thread(self.store.end, snapshot.run, report.refusal(run_id, reason))
         await self.advance(run_id)
-
-    async def _earlier(self, request: Request) -> list[Any]:
-        if not request.session_id:
-            return []
-        return await asyncio.to_thread(earlier, self.store.database, request.session_id, request.namespace)
 
     async def _ring_advance(self, run_id: str, request: Request) -> None:
         await asyncio.to_thread(

@@ -7,12 +7,22 @@ from typing import Any
 
 from sqlmodel import col, select
 
-from kernel.contracts import SessionTurn
+from kernel.contracts import Request, SessionTurn, Source
 from kernel.database import Database
 from kernel.records import AssignmentRow, RunRow
 
 #: Runs of a session that a new one is told of, most of them in its summary.
 _SESSION_RUNS = 40
+
+
+def in_session(database: Database, request: Request) -> tuple[Request, list[SessionTurn]]:
+    """Return the request with what its session knows: earlier turns, and their sources where it names none."""
+    if not request.session_id:
+        return request, []
+    place = (database, request.session_id, request.namespace)
+    if not request.sources:
+        request = request.model_copy(update={"sources": latest_sources(*place)})
+    return request, earlier(*place)
 
 
 def earlier(database: Database, session_id: str, namespace: str) -> list[SessionTurn]:
@@ -29,6 +39,19 @@ def earlier(database: Database, session_id: str, namespace: str) -> list[Session
             select(AssignmentRow).where(col(AssignmentRow.run_id).in_([r.id for r in ended]))
         ).all()
     return [_session_turn(run, [row for row in rows if row.run_id == run.id]) for run in ended]
+
+
+def latest_sources(database: Database, session_id: str, namespace: str) -> list[Source]:
+    """Return what the session's latest request with sources named: "and the line before that?" means the same log."""
+    with database.reading() as db:
+        runs = db.exec(
+            select(RunRow.request)
+            .where(RunRow.session_id == session_id, RunRow.namespace == namespace)
+            .order_by(col(RunRow.created_at).desc())
+            .limit(_SESSION_RUNS)
+        ).all()
+    named: list[Any] = next((request["sources"] for request in runs if request.get("sources")), [])
+    return [Source.model_validate(source) for source in named]
 
 
 def _session_turn(run: RunRow, rows: Sequence[AssignmentRow]) -> SessionTurn:

@@ -9,6 +9,9 @@ from agents.runtime.spec import CallRequest, Turn, TurnView
 from kernel.contracts import ActionOutcome, MemoryHit, NotDone, Outcome
 from kernel.states import CallState
 
+#: Of an action's output in the answer; the call keeps more.
+_SHOWN_CHARACTERS = 2000
+
 
 def routine(view: TurnView) -> Turn:
     """Return the call of the named action, or the outcome once it was made or cannot be."""
@@ -41,11 +44,18 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def _not_done(what: str, why: str) -> Turn:
-    return Turn(outcome=Outcome(answer=f"Nothing was run: {why}.", not_done=[NotDone(what=what, why=why)]))
+    answer, not_done = f"Nothing was run: {why}.", [NotDone(what=what, why=why)]
+    return Turn(outcome=Outcome(answer=answer, not_done=not_done, achieved=False))
 
 
 def _answer(view: TurnView) -> str:
-    return " ".join(_sentence(action) for action in collect(view.work, view.turns).actions)
+    parts = [" ".join(_sentence(action) for action in collect(view.work, view.turns).actions)]
+    for call in view.calls():
+        said = call.value.get("output_head", "") if isinstance(call.value, dict) else ""
+        if call.state is CallState.done and call.value.get("verified") is None and said.strip():
+            # nothing verifies a look at the world: what it showed is the answer
+            parts.append(f"```\n{said.strip()[:_SHOWN_CHARACTERS]}\n```")
+    return "\n\n".join(parts)
 
 
 def _sentence(action: ActionOutcome) -> str:

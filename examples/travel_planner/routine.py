@@ -35,9 +35,10 @@ def routine(view: TurnView) -> Turn:
         example = tell.pick("“swap the morning sight of day 2”.", "“把第二天上午的景点换掉”。")
         return _ended(view, f"{said} {example}\n\n{tell.trip(kept)}", kept)
     text = tell.unknown_city(wish.place)
-    return _ended(
-        view, text, kept, NotDone(what="a travel plan", why=f"{wish.place or 'no city'}: not known")
-    )
+    unknown = NotDone(what="a travel plan", why=f"{wish.place or 'no city'}: not known")
+    ended = _ended(view, text, kept, unknown)
+    assert ended.outcome is not None
+    return ended.model_copy(update={"outcome": ended.outcome.model_copy(update={"achieved": False})})
 
 
 def _without_sights(text: str, trip: Trip | None) -> str:

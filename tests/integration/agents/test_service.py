@@ -688,3 +688,37 @@ async def test_a_lone_surrogate_of_a_brain_is_stored_as_a_mark(desk: Make, tmp_p
         await d.settle()
         assert calls(d)[0].arguments == {"what": "a��b"}
         assert d.report("run-1").state == "succeeded"
+
+
+async def test_a_part_that_could_do_nothing_has_failed_and_its_answer_stands(desk: Make) -> None:
+    from agents.runtime.spec import Turn
+    from kernel.contracts import NotDone, Outcome
+
+    nothing = Outcome(answer="No log was given.", not_done=[NotDone(what="x", why="no log")], achieved=False)
+    async with desk(spec("worker", script(Turn(outcome=nothing)))) as d:
+        await d.submit("run-1")
+        await d.settle()
+        report = d.report("run-1")
+        assert (report.state, report.reason, report.answer) == ("failed", "job: no log", "No log was given.")
+
+
+async def test_a_session_goes_on_with_the_sources_it_had(desk: Make) -> None:
+    seen: list[list[str]] = []
+
+    def routine(view: Any) -> Any:
+        seen.append([source.name for source in view.work.sources])
+        return script("ok")(view)
+
+    async with desk(spec("worker", routine)) as d:
+        await d.submit("run-1", session_id="s", sources=["/var/log/a.log"])
+        await d.settle()
+        await d.submit("run-2", "and the line before that?", session_id="s")
+        await d.settle()
+        assert seen == [["/var/log/a.log"], ["/var/log/a.log"]]
+
+
+async def test_a_model_that_is_not_there_is_said(desk: Make) -> None:
+    async with desk(spec("worker", script("ok"))) as d:
+        await d.submit("run-1", brain="model")
+        await d.settle()
+        assert any("none is configured" in n.why for n in d.report("run-1").not_done)
