@@ -24,6 +24,6 @@ def register(app: Celery, process: Process, coordinator: Coordinator, reconciler
     async def advance(announcer: Announcer, run_id: str) -> None:
         await coordinator.advance(run_id)
 
-    @doorway(app, process, "maintenance.reconcile")
+    @doorway(app, process, "maintenance.reconcile", quiet=True)
     async def reconcile(announcer: Announcer) -> None:
         await reconciler.tick_once()

@@ -99,19 +99,22 @@ def doorway(
     *,
     on_refused: OnRefused | None = None,
     on_bug: OnRefused | None = None,
+    quiet: bool = False,
 ) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
     """Register `async def work(announcer, *args, **kwargs)` as a task: bind ids, run on the loop, sort errors.
 
     Retryable and our other errors are logged and end the task: rows say what is due, and the reconciler
     rings again. Anything else is a bug: logged whole and raised, so that Flower shows it red. A message
     that carries a request itself (`on_refused`) is acked late, sent again on trouble, and answered on failure.
-    `on_bug` is told which row a bug left behind.
+    `on_bug` is told which row a bug left behind. A `quiet` task, rung by the clock, does not crowd Flower.
     """
 
     def wrap(work: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
         body = _body(app, process, name, work, on_refused=on_refused, on_bug=on_bug)
         register: Any = app.task  # the stubs have no overload for a body that takes anything
-        register(body, name=name, bind=True, acks_late=on_refused is not None, typing=False)
+        register(
+            body, name=name, bind=True, acks_late=on_refused is not None, typing=False, send_events=not quiet
+        )
         return work
 
     return wrap
