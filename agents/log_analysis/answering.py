@@ -7,6 +7,8 @@ from typing import Any
 
 from agents.log_analysis.causes import rank
 from agents.log_analysis.kinds import ERROR, KINDS, kind_of
+from agents.log_analysis.levels import from_text
+from agents.log_analysis.text import cut_words
 from agents.runtime.spec import DoneCall, TurnView
 from kernel.contracts import Evidence, Finding, MemoryHit, NotDone, Outcome
 from kernel.states import CallState
@@ -17,6 +19,10 @@ _OF_A_SHAPE = 2
 _MESSAGE = re.compile(r"\"(?:message|msg|log|MESSAGE)\\*\": ?\\*\"([^\"\\…]{4,})")
 _BEFORE = re.compile(r"^(?:\d{4}-\S+ |[A-Z][a-z]{2} +\d+ )?\S*\d{2}:\d{2}:\d{2}\S*\s*")
 _VALUE = re.compile(r"[\w:.+-]*\d[\w:.+-]*")
+#: Characters of a finding's title, and of a memory where an answer tells it.
+_TITLE, _MEMORY = 200, 600
+#: A memory's pattern is an expression; people are told the phrase.
+_ESCAPED = re.compile(r"\\([^\w\s])")
 #: What a cause that a memory knew and the log confirms is worth: two witnesses, one of them old.
 _CONFIRMED = 0.9
 
@@ -50,21 +56,24 @@ def memory_outcome(memory: MemoryHit, pattern: str, value: dict[str, Any]) -> Ou
     )
     newest, oldest = hits[0], value.get("first") or hits[-1]
     lines = "1 line says" if value["total"] == 1 else f"{value['total']} lines say"
+    phrase = _ESCAPED.sub(r"\1", pattern)
+    service = f"Service: {memory.slots['service']}. " if memory.slots.get("service") else ""
     finding = Finding(
-        title=f"{kind.label}, as seen before: {_said(newest['quote'])}"[:200],
+        title=cut_words(f"{kind.label}: {_said(newest['quote'])}", _TITLE),
         severity="critical" if any(h["level"] in ("error", "fatal") for h in hits) else "error",
         score=_CONFIRMED,
         key=known or kind.key,
         detail=f"{lines} so, first at {oldest['time'] or 'no time'} ({oldest['source']}:{oldest['line']}), "
         f"the latest at {newest['time'] or 'no time'} ({newest['source']}:{newest['line']}). "
-        f'Seen before: memory {memory.id}. Pattern: "{pattern}".',
+        f'Seen before: memory {memory.id}. {service}Pattern: "{phrase}".',
         evidence=[
             Evidence(source=h["source"], line=h["line"], quote=h["quote"])
             for h in _distinct([oldest, newest])
         ],
     )
-    answer = f"Most likely cause: {finding.title}\n\nSeen before [mem:{memory.id}]: {memory.text.strip()[:300]}\n\n"
-    answer += (
+    known_text = cut_words(memory.text.strip(), _MEMORY)
+    answer = (
+        f"Most likely cause: {finding.title}\n\nSeen before [mem:{memory.id}]: {known_text}\n\n"
         f"The log says it again: {lines} so, first in line {oldest['line']}; newest first:\n"
         + "\n".join(_quoted(h) for h in hits[:_LINES])
     )
@@ -72,9 +81,11 @@ def memory_outcome(memory: MemoryHit, pattern: str, value: dict[str, Any]) -> Ou
 
 
 def _said(quote: str) -> str:
-    """Return what a quoted line says, without its time and the fields round it."""
-    found = _MESSAGE.search(quote)
-    return found[1] if found else _BEFORE.sub("", quote).strip()
+    """Return what a quoted line says, without its time, its level and the fields round it."""
+    if found := _MESSAGE.search(quote):
+        return found[1]
+    text = _BEFORE.sub("", quote).strip()
+    return text[from_text(text)[1] :].lstrip(" ]:-|") or text
 
 
 def _distinct(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:

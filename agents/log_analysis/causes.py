@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from agents.log_analysis.chains import chain_text, when
 from agents.log_analysis.kinds import ERROR, KINDS, SYMPTOM
+from agents.log_analysis.text import cut_words
 from kernel.contracts import Evidence, Finding
 
 #: Findings reported; the raw score that counts as certain; below the floor a problem is not worth a finding.
@@ -25,6 +27,8 @@ _NUMBER = re.compile(r"\d")
 #: A phrase must stand in one line as written: no value, no joint of message and exception, no quote that JSON escapes.
 _BREAKS = re.compile(r"<\*>| \| |[\"\\…]")
 _PHRASE = 8
+#: A service is told by name where the log calls it by one.
+_NAME = re.compile(r"[\w.-]{2,60}")
 _TITLE = 200
 
 _Row = dict[str, Any]
@@ -40,7 +44,7 @@ class Cause:
     @property
     def first(self) -> _Row:
         """Return the row that appeared first."""
-        return min(self.rows, key=_when)
+        return min(self.rows, key=when)
 
     @property
     def telling(self) -> _Row:
@@ -93,19 +97,6 @@ def phrase(row: _Row) -> str:
     return best if len(best) >= _PHRASE else str(row["message"])[:80]
 
 
-def chain(overview: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return service, time and `source:line` of each service's first error, in the order of their times."""
-    firsts: dict[str, _Row] = {}
-    for row in overview.get("problems", []):
-        if row.get("chronic") or row["level"] not in ("error", "fatal"):
-            continue
-        for service in row.get("services", [])[:1]:
-            if service not in firsts or _when(row) < _when(firsts[service]):
-                firsts[service] = row
-    ordered = sorted(firsts.items(), key=lambda item: _when(item[1]))
-    return [(s, r["first"]["time"], f"{r['first']['source']}:{r['first']['line']}") for s, r in ordered]
-
-
 def _causes(rows: Iterable[_Row]) -> list[Cause]:
     causes: dict[tuple[str, str], Cause] = {}
     for row in rows:
@@ -118,10 +109,6 @@ def _causes(rows: Iterable[_Row]) -> list[Cause]:
     return sorted(causes.values(), key=lambda c: -c.rows[0]["score"])
 
 
-def _when(row: _Row) -> tuple[str, int]:
-    return (row["first"]["time"] or "~", row["first"]["line"])
-
-
 def _title(cause: Cause) -> str:
     row = cause.telling
     service = (row.get("services") or [""])[0]
@@ -130,7 +117,7 @@ def _title(cause: Cause) -> str:
     head = f"{service}: " if service and service.lower() not in message.lower() else ""
     said = cause.key == ERROR.key or " ".join(label.lower().split()[:2]) in message.lower()
     text = f"{head}{message}" if said else f"{head}{label}: {message}"
-    return text if len(text) <= _TITLE else text[: _TITLE - 1] + "…"
+    return cut_words(text, _TITLE)
 
 
 def _severity(cause: Cause) -> Any:
@@ -162,23 +149,17 @@ def _detail(
     if blamed:
         parts.append(f"It follows from {', '.join(blamed)}")
     if chain:
-        parts += _chain_text(overview)
+        parts += chain_text(overview, cause.first)
     if change:
         parts.append(f"It follows a change at {change['time']} ({change['source']}:{change['line']})")
     if comparison:
         parts.append(_comparison_text(comparison))
+    if service := next(
+        (s for row in cause.rows for s in row.get("services") or [] if _NAME.fullmatch(s)), ""
+    ):
+        parts.append(f"Service: {service}")  # with the pattern after it: what the memory keeps of a cause
     parts.append(f'Pattern: "{phrase(cause.rows[0])}"')
     return ". ".join(parts) + "."
-
-
-def _chain_text(overview: dict[str, Any]) -> list[str]:
-    services = chain(overview)
-    if len(services) < 2:  # noqa: PLR2004 - one service is no chain
-        return []
-    steps = " → ".join(
-        f"{service} ({time.partition('T')[2] or where})" for service, time, where in services[:8]
-    )
-    return [f"Order in which the services failed: {steps}"]
 
 
 def _comparison_text(comparison: dict[str, Any]) -> str:

@@ -43,7 +43,7 @@ _OPEN_LIMIT = 64
 _PATIENCE = 5000
 
 
-@dataclass
+@dataclass(slots=True)
 class Event:
     """One event: its first line, what it says, and the innermost exception of its trace with its line."""
 

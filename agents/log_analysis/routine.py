@@ -55,7 +55,7 @@ def _ask(view: TurnView, calls: list[CallRequest], why: str) -> Turn:
         return Turn(text=f"Looking at {why}.", calls=allowed)
     done = [c for c in view.calls("overview") if c.state == CallState.done]
     outcome = conclude(view, done[-1].value or {} if done else {})
-    return _end(outcome.model_copy(update={"partial": True}))
+    return _end(outcome.model_copy(update={"partial": True, "achieved": bool(done)}))
 
 
 def _end(outcome: Outcome) -> Turn:
@@ -164,6 +164,8 @@ def _no_source() -> Outcome:
         not_done=[
             NotDone(what="log analysis", why="no log was given; submit again with --log PATH or sources=[…]")
         ],
+        partial=True,
+        achieved=False,
     )
 
 
@@ -177,4 +179,5 @@ def _failed(view: TurnView, call: DoneCall) -> Outcome:
         not_found=[f"nothing was looked at: {why}"],
         not_done=[NotDone(what=f"read {names}", why=f"{why}. {advice}".strip())],
         partial=True,
+        achieved=False,
     )

@@ -44,11 +44,15 @@ class Table:
 
     def add(self, file: int, line: int, time: float, level: int, template: int, service: int) -> None:
         """Append one event."""
-        columns = self._chunks[-1]
-        for column, value in zip(columns, (file, line, time, level, template, service), strict=True):
-            column.append(value)  # type: ignore[attr-defined]  # the zip loses that all are arrays
+        files, lines, times, levels, templates, services = self._chunks[-1]
+        files.append(file)
+        lines.append(line)
+        times.append(time)
+        levels.append(level)
+        templates.append(template)
+        services.append(service)
         self.rows += 1
-        if len(columns[0]) >= _ROWS:
+        if len(files) >= _ROWS:
             if len(self._chunks) >= _KEPT:
                 self._spill(self._chunks.pop(0))
             self._chunks.append(_empty())

@@ -20,6 +20,8 @@ SIMILARITY = 0.6
 TEMPLATE_LIMIT = 5_000
 
 _MESSAGE_MEMO_LIMIT = 20_000
+#: Masking asks where digits are and never which: messages that differ in digits alone are one shape.
+_DIGITS = str.maketrans("123456789", "000000000")
 
 Key = tuple[str, tuple[str, ...]]
 
@@ -58,12 +60,13 @@ class Miner:
 
     def add(self, message: str, group: str = "") -> int:
         """Return the id of the message's template; ids may be merged later, see `final`."""
-        known = self._messages.get((group, message))
+        shape = (group, message.translate(_DIGITS))
+        known = self._messages.get(shape)
         if known is None:
             known = self._match(group, self._masker.tokens(message), message)
             if len(self._messages) > _MESSAGE_MEMO_LIMIT:
                 self._messages.clear()
-            self._messages[group, message] = known
+            self._messages[shape] = known
         known = self.final(known)
         self.templates[known].count += 1
         return known

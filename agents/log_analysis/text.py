@@ -64,6 +64,18 @@ def hide_key_line(text: str) -> str:
     return text
 
 
+def cut_words(text: str, limit: int) -> str:
+    """Return at most `limit` characters, cut with … between two words where there is a gap to cut at."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    if not text[limit - 1].isspace():
+        words = head.rsplit(None, 1)
+        # one word longer than half of the room (a path, or CJK, which has no gaps) is cut where the room ends
+        head = words[0] if len(words) > 1 and len(words[0]) >= limit // 2 else head
+    return head.rstrip(" ,;:") + "…"
+
+
 def cut(text: str, limit: int, around: str = "") -> str:
     """Return at most about `limit` characters, cut with …; keeps the head and what stands at `around`."""
     if len(text) <= limit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 _MONTHS = {
@@ -48,6 +49,12 @@ def _offset(zone: str | None) -> float:
     return (int(digits[:2]) * 3600 + int(digits[2:]) * 60) * (-1 if zone[0] == "-" else 1)
 
 
+@lru_cache(maxsize=4096)
+def _second(year: str, month: str, day: str, hour: str, minute: str, second: str) -> float:
+    """Return a moment without its fraction; lines of one second come together."""
+    return _day(int(year), int(month), int(day)) + _clock(hour, minute, second, None)
+
+
 def _day(year: int, month: int, day: int) -> float:
     return date(year, month, day).toordinal() * 86_400.0 - 62_135_683_200.0  # ordinal 1 is 0001-01-01
 
@@ -65,7 +72,9 @@ def _nearest(month: int, day: int, seconds: float, reference: datetime) -> float
 
 
 def _full(m: re.Match[str], _ref: datetime) -> float:
-    return _day(int(m[1]), int(m[2]), int(m[3])) + _clock(m[4], m[5], m[6], m[7]) - _offset(m[8])
+    year, month, day, hour, minute, second, fraction, zone = m.groups()
+    part = int(fraction) / 10 ** len(fraction) if fraction else 0.0
+    return _second(year, month, day, hour, minute, second) + part - (_offset(zone) if zone else 0.0)
 
 
 def _access(m: re.Match[str], _ref: datetime) -> float:
@@ -178,8 +187,9 @@ class Stamps:
                 continue
             if place:
                 self._shapes.insert(0, self._shapes.pop(place))
-            if reader in _WITHOUT_ZONE_FIELD or (
-                reader is not _epoch and reader is not _tai and not _zone(found)
+            if not self.zoneless and (
+                reader in _WITHOUT_ZONE_FIELD
+                or (reader is not _epoch and reader is not _tai and not _zone(found))
             ):
                 self.zoneless = True
             return moment, found.start(), found.end()

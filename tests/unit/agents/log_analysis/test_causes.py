@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.log_analysis.causes import chain, phrase, rank
+from agents.log_analysis.causes import phrase, rank
 
 
 def problem(number: int, **more: Any) -> dict[str, Any]:
@@ -61,11 +61,15 @@ def test_a_change_shortly_before_is_told_and_cited_and_a_later_one_is_not() -> N
     assert [e.line for e in finding.evidence] == [2, 7]
 
 
-def test_the_chain_is_in_order_of_first_errors() -> None:
-    rows = overview(
-        problem(3, services=["web"]), problem(1, services=["db"]), problem(2, services=["api"], chronic=True)
-    )
-    assert [service for service, _, _ in chain(rows)] == ["db", "web"]
+def test_a_title_is_cut_at_a_word() -> None:
+    title = rank(overview(problem(1, message="the query timed out again " * 20)))[0].title
+    assert len(title) <= 200
+    assert title.removesuffix("…").rsplit(" ", 1)[-1] in ("the", "query", "timed", "out", "again")
+
+
+def test_the_detail_ends_with_what_a_memory_keeps() -> None:
+    detail = rank(overview(problem(1, services=["check out!", "api"])))[0].detail
+    assert detail.endswith('Service: api. Pattern: "timed out".')
 
 
 def test_a_phrase_stands_in_one_line_as_written() -> None:

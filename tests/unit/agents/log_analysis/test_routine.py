@@ -82,6 +82,7 @@ def test_without_a_source_it_says_what_to_do() -> None:
     outcome = turn([], sources=[]).outcome
     assert outcome is not None
     assert "no log was given" in outcome.not_found[0]
+    assert (outcome.partial, outcome.achieved) == (True, False)
     assert "--log" in outcome.answer
 
 
@@ -89,7 +90,7 @@ def test_an_unreadable_log_ends_with_the_reason() -> None:
     error = {"code": "refused", "message": "'x' lies outside", "suggestion": "Attach the file."}
     outcome = turn([done(1, "overview", error=error)]).outcome
     assert outcome is not None
-    assert outcome.partial
+    assert (outcome.partial, outcome.achieved) == (True, False)
     assert "outside" in outcome.not_done[0].why
     assert "Attach the file." in outcome.answer
 
@@ -99,6 +100,7 @@ def test_no_problem_is_said_with_what_was_looked_at() -> None:
     outcome = turn([done(1, "overview", quiet), done(2, "search", {"total": 0, "hits": []})]).outcome
     assert outcome is not None
     assert outcome.findings == []
+    assert (outcome.partial, outcome.achieved) == (False, True)
     assert "Looked at 9 events" in outcome.not_found[0]
 
 
@@ -106,8 +108,14 @@ def test_no_problem_is_said_with_what_was_looked_at() -> None:
 def test_withdrawn_tools_end_it_with_what_there_is(tools: list[str]) -> None:
     outcome = turn([done(1, "overview", OVERVIEW)], tools=tools).outcome
     assert outcome is not None
-    assert outcome.partial
+    assert (outcome.partial, outcome.achieved) == (True, True)
     assert outcome.findings
+
+
+def test_without_any_look_nothing_was_achieved() -> None:
+    outcome = turn([], tools=[]).outcome
+    assert outcome is not None
+    assert (outcome.partial, outcome.achieved) == (True, False)
 
 
 def test_the_last_turn_answers() -> None:
@@ -128,6 +136,20 @@ def test_a_memory_that_hits_ends_it_in_one_turn() -> None:
     assert "[mem:m1]" in outcome.answer
     assert outcome.findings[0].key == "timeout"
     assert outcome.findings[0].evidence[0].quote == "ERROR timed out"
+    assert outcome.findings[0].title == "Timeout: timed out"
+    assert outcome.findings[0].detail.endswith('Seen before: memory m1. Pattern: "timed out".')
+
+
+def test_a_memory_is_told_whole_or_cut_at_a_word_and_its_pattern_as_a_phrase() -> None:
+    slots = {"pattern": r"pool \(size", "service": "checkout"}
+    memory = MEMORY.model_copy(update={"text": "restarting checkout helped " * 40, "slots": slots})
+    turns = [done(1, "search", HITS, note="directed by memory")]
+    outcome = turn(turns, memories=[memory]).outcome
+    assert outcome is not None
+    told = outcome.answer.split("[mem:m1]: ")[1].partition("\n")[0]
+    assert 500 < len(told) <= 600
+    assert told.removesuffix("…").rsplit(" ", 1)[-1] in ("restarting", "checkout", "helped")
+    assert outcome.findings[0].detail.endswith('Service: checkout. Pattern: "pool (size".')
 
 
 @pytest.mark.parametrize("value", [{"total": 0, "hits": []}, None])

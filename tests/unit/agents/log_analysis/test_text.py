@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.log_analysis.text import clean, cut, decode, hide_key_line
+from agents.log_analysis.text import clean, cut, cut_words, decode, hide_key_line
 from agents.runtime.evidence import quote_stands
 
 
@@ -64,3 +64,13 @@ def test_key_lines_are_hidden_and_digests_are_not() -> None:
     assert hide_key_line("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj") == "<KEY LINE>"
     digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
     assert hide_key_line(digest) == digest
+
+
+def test_words_are_cut_between_words() -> None:
+    assert (
+        cut_words("restart_service(service=checkout) fixed it", 40)
+        == "restart_service(service=checkout) fixed…"
+    )
+    assert cut_words("short", 5) == "short"
+    assert cut_words("数据库连接池耗尽", 5) == "数据库连…"
+    assert cut_words("a " + "x" * 50, 20) == "a " + "x" * 17 + "…"
