@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Annotated
+
 import typer
 
-from coordinator.cli import decisions, desk, memory, runs, submission
+from coordinator.cli import decisions, desk, memory, runs, screen, submission, usage
 
 app = typer.Typer(
     name="nightdesk",
@@ -15,6 +18,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        screen.out().print(f"nightdesk {version('nightdesk')}", markup=False)
+        raise typer.Exit
+
+
+@app.callback()
+def nightdesk(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Take the options that belong to no command."""
+
 
 for _panel, _commands in (
     ("The desk", (desk.up, desk.down, desk.status, desk.worker, desk.migrate)),
@@ -28,4 +50,7 @@ app.add_typer(memory.app, name="memory", rich_help_panel="Memory")
 
 def run() -> None:
     """Run the command line."""
+    arguments = sys.argv[1:]
+    if usage.wants_json(arguments):
+        sys.exit(usage.run_as_json(app, arguments))
     app()

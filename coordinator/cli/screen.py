@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SUCCEEDED, FAILED, USAGE, STOPPED, WAITING = 0, 1, 2, 3, 4
+#: What a shell reports for a command that Ctrl-C ended.
+INTERRUPTED = 130
 #: What a script learns from the state of a run.
 EXIT_CODES = {
     "succeeded": SUCCEEDED,
@@ -50,6 +52,15 @@ def err() -> Console:
 def remark(text: str) -> None:
     """Print a line for the person at the terminal, aside from the output."""
     err().print(text, markup=False)
+
+
+def say(*, as_json: bool) -> Callable[[str], None]:
+    """Return what tells of progress: a remark, or nothing where a program reads."""
+    return _say_nothing if as_json else remark
+
+
+def _say_nothing(_text: str) -> None:
+    pass
 
 
 def print_json(document: Any) -> None:

@@ -6,6 +6,7 @@ import json
 import resource
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,53 @@ def test_every_command_has_json_and_data_dir(nightdesk: Desk, command: str) -> N
 )
 def test_usage_errors_end_with_two(nightdesk: Desk, arguments: tuple[str, ...]) -> None:
     assert nightdesk.run(*arguments).code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("nonsense", "--json"),
+        ("submit", "--json"),
+        ("submit", "x", "--json", "--priority", "now"),
+        ("runs", "--json", "--limit", "0"),
+        ("runs", "--json", "--unknown"),
+        ("memory", "--json"),
+        ("--json",),
+        ("watch", "x", "--json", "--after", "garbage"),
+        ("runs", "--json", "--state", "nowhere"),
+    ],
+)
+def test_usage_errors_are_one_document_where_json_was_asked_for(
+    nightdesk: Desk, arguments: tuple[str, ...]
+) -> None:
+    answer = nightdesk.run(*arguments)
+    assert answer.code == 2
+    assert answer.err == ""
+    error = answer.json["error"]
+    assert set(error) == {"code", "message", "why", "next_step"}
+    assert error["message"]
+    assert error["next_step"]
+
+
+def test_the_parsers_errors_say_usage_and_keep_their_box_without_json(nightdesk: Desk) -> None:
+    error = nightdesk.run("runs", "--limit", "0", "--json").json["error"]
+    assert error["code"] == "usage"
+    assert "--limit" in error["message"]
+    assert "nightdesk runs --help" in error["next_step"]
+    plain = nightdesk.run("runs", "--limit", "0")
+    assert plain.out == ""
+    assert "╭─ Error" in plain.err
+
+
+def test_json_behind_the_end_of_options_is_text(nightdesk: Desk) -> None:
+    answer = nightdesk.run("submit", "--", "--json")
+    assert answer.out == ""
+    assert "nightdesk up" in answer.err
+
+
+def test_the_version_is_said(nightdesk: Desk) -> None:
+    answer = nightdesk.run("--version")
+    assert (answer.code, answer.out) == (0, f"nightdesk {version('nightdesk')}\n")
 
 
 @pytest.mark.parametrize(
