@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
+import socket
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from sqlmodel import col, select
 from coordinator.cli import supervisor_conf
 from coordinator.cli.connection import desk_addresses
 from coordinator.cli.layout import Layout
-from coordinator.cli.supervision import Supervisor
+from coordinator.cli.supervision import Supervisor, alive
 from kernel.broker import FIXED_QUEUES
 from kernel.cards import Cards
 from kernel.clock import now
@@ -25,6 +26,7 @@ from kernel.states import AssignmentState, RunState
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 _PACKAGES = ("nightdesk", "celery", "kombu", "flower", "redis", "supervisor")
 
@@ -78,7 +80,7 @@ async def _ask_redis(settings: Settings, queues: list[str]) -> dict[str, Any]:
     try:
         control = Control(redis)
         facts = await control.ping()
-        cards = await Cards(redis).live()
+        cards = [card for card in await Cards(redis).live() if not is_dead_here(card.worker)]
         names = sorted({*queues, *(card.queue for card in cards)})
         lengths = await control.queue_lengths(names)
     except NightdeskError as error:
@@ -115,37 +117,42 @@ def _oldest_waiting(settings: Settings) -> tuple[list[dict[str, Any]], str]:
     return list(oldest.values()), ""
 
 
+def is_dead_here(worker: str) -> bool:
+    """Return whether a worker, `name@host:pid`, is a process of this host that runs no more.
+
+    The card of one that was killed stays up until its time is over.
+    """
+    place, _, pid = worker.rpartition(":")
+    return place.rpartition("@")[2] == socket.gethostname() and pid.isdecimal() and not alive(int(pid))
+
+
+def is_down(found: dict[str, Any]) -> bool:
+    """Return whether nothing works: no supervisor here, and no Redis, or no worker of a desk started here."""
+    started_here = bool(found["flower_url"])  # of a fleet only the queue is known
+    silent = bool(found["redis"].get("trouble")) or (started_here and not found["cards"])
+    return not found["running"] and silent
+
+
 def show(found: dict[str, Any], console: Console) -> None:
     """Print the document for people."""
-    from rich.table import Table
-
+    # a fleet has no Flower address here; its trouble is its Redis, which `up` would not mend
+    if is_down(found) and found["flower_url"]:
+        console.print(f"desk {found['data_dir']}", markup=False)
+        console.print("the desk is down; start it with nightdesk up", markup=False)
+        return
     state = "running" if found["running"] else "not running here"
     console.print(f"desk {found['data_dir']}: {state}, queue {found['broker_url']}", markup=False)
     if found["flower_url"]:
         console.print(f"flower {found['flower_url']}", markup=False)
-    table = Table()
-    for title in ("process", "pid", "state", "up", "queue", "waiting", "card"):
-        table.add_column(title, no_wrap=True)
-    present = {str(row["pid"]) for row in found["processes"]}
-    carded = {card["worker"].rpartition(":")[2] for card in found["cards"]}
-    for row in found["processes"]:
-        waiting = str(found["queues"].get(row["queue"], "")) if row["queue"] else ""
-        table.add_row(
-            row["name"],
-            str(row["pid"]),
-            row["state"],
-            f"{row['uptime_seconds']:.0f} s",
-            row["queue"],
-            waiting,
-            "yes" if str(row["pid"]) in carded else "",
-        )
+    carded = {card["worker"].rpartition("@")[2] for card in found["cards"]}
     if found["processes"]:
-        console.print(table)
-    elsewhere = [card for card in found["cards"] if card["worker"].rpartition(":")[2] not in present]
-    for card in elsewhere:
-        console.print(
-            f"elsewhere: {card['worker']} works as {card['agent']} on {card['queue']}", markup=False
-        )
+        console.print(_table(found, carded))
+    present = {f"{socket.gethostname()}:{row['pid']}" for row in found["processes"]}
+    for card in found["cards"]:
+        if card["worker"].rpartition("@")[2] not in present:
+            console.print(
+                f"elsewhere: {card['worker']} works as {card['agent']} on {card['queue']}", markup=False
+            )
     for row in found["oldest_waiting"]:
         console.print(
             f"waiting longest in {row['queue']}: {row['run_id']} for {row['age_seconds']:.0f} s", markup=False
@@ -155,3 +162,34 @@ def show(found: dict[str, Any], console: Console) -> None:
     console.print(
         " ".join(f"{name} {found['versions'][name]}" for name in found["versions"]), style="dim", markup=False
     )
+
+
+def _table(found: dict[str, Any], carded: set[str]) -> Table:
+    """Return the processes; where the terminal is narrow the queue gives way, and never a pid or a state."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    # little space between columns: all but the queue fit into 80
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    rows = found["processes"]
+    for title, cells in (
+        ("process", [row["name"] for row in rows]),
+        ("pid", [str(row["pid"]) for row in rows]),
+        ("state", [row["state"] for row in rows]),
+        ("up", [f"{row['uptime_seconds']:.0f} s" for row in rows]),
+        ("waiting", []),
+        ("card", []),
+    ):
+        table.add_column(title, no_wrap=True, min_width=max(map(len, [title, *cells])))
+    table.add_column("queue", overflow="ellipsis")
+    for row in rows:
+        table.add_row(
+            row["name"],
+            str(row["pid"]),
+            row["state"],
+            f"{row['uptime_seconds']:.0f} s",
+            str(found["queues"].get(row["queue"], "")) if row["queue"] else "",
+            "yes" if f"{socket.gethostname()}:{row['pid']}" in carded else "",
+            row["queue"],
+        )
+    return table
