@@ -29,7 +29,7 @@ def up(
     from kernel.clock import monotonic
 
     settings = read_settings(data_dir)
-    say = _say_nothing if as_json else screen.remark
+    say = screen.say(as_json=as_json)
     began = monotonic()
     desk = start(settings, say=say)
     _print_ready(settings, desk, seconds=monotonic() - began, as_json=as_json)
@@ -42,18 +42,19 @@ def down(*, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Stop the desk: every worker finishes or hands back what it holds."""
     from coordinator.cli.connection import read_settings
     from coordinator.cli.layout import Layout, held
-    from coordinator.cli.stopping import stop, stop_seconds
+    from coordinator.cli.stopping import not_coming_back, say_who_stays_away, stop, stop_seconds
 
     settings = read_settings(data_dir)
     layout = Layout(settings.data)
-    stopped = False
+    stopped, away, say = False, not_coming_back(settings), screen.say(as_json=as_json)
     if layout.data.is_dir():
         with held(layout):
-            say = _say_nothing if as_json else screen.remark
             stopped = stop(layout, seconds=stop_seconds(settings), say=say)
+    away = away if stopped else []
     if as_json:
-        screen.print_json({"stopped": stopped, "data_dir": str(layout.data)})
+        screen.print_json({"stopped": stopped, "data_dir": str(layout.data), "not_coming_back": away})
     else:
+        say_who_stays_away(away, say)
         screen.remark("the desk has stopped" if stopped else f"no desk was running in {layout.data}")
 
 
@@ -61,13 +62,15 @@ def down(*, data_dir: DataDir = None, as_json: AsJson = False) -> None:
 def status(*, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show each process and its queue, live cards, queue lengths, the oldest waiting, and versions."""
     from coordinator.cli.connection import join
-    from coordinator.cli.status import gather, show
+    from coordinator.cli.status import gather, is_down, show
 
     found = gather(join(data_dir))
     if as_json:
         screen.print_json(found)
     else:
         show(found, screen.out())
+    if is_down(found):
+        raise typer.Exit(screen.FAILED)
 
 
 @screen.answering
@@ -96,7 +99,7 @@ def worker(
 
     settings = join(data_dir)
     if stop is not None:
-        workers.stop_one(settings, stop)
+        workers.stop_one(settings, stop, say=screen.say(as_json=as_json))
         screen.print_json({"stopped": stop}) if as_json else screen.remark(f"{stop} has stopped")
         return
     name = agent_folder.resolve().name if agent_folder is not None else agent
@@ -157,7 +160,7 @@ def _print_ready(settings: Settings, desk: RunningDesk, *, seconds: float, as_js
 def _attend(settings: Settings, desk: RunningDesk) -> int:
     """Stay until the desk ends or the terminal asks for it; then drain."""
     from coordinator.cli.layout import Layout
-    from coordinator.cli.stopping import stop, stop_seconds
+    from coordinator.cli.stopping import not_coming_back, say_who_stays_away, stop, stop_seconds
 
     def asked(_signal: int, _frame: Any) -> None:
         raise KeyboardInterrupt
@@ -170,9 +173,6 @@ def _attend(settings: Settings, desk: RunningDesk) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         screen.remark("stopping: workers finish or hand back what they hold")
         stop(Layout(settings.data), seconds=stop_seconds(settings), say=screen.remark)
+        say_who_stays_away(not_coming_back(settings), screen.remark)
         return screen.SUCCEEDED
     return screen.FAILED if code else screen.SUCCEEDED
-
-
-def _say_nothing(_text: str) -> None:
-    pass

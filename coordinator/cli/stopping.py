@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from coordinator.cli import orphans
+from coordinator.cli import orphans, supervisor_conf
 from coordinator.cli.layout import Layout
 from coordinator.cli.supervision import SETTLED, Supervisor, alive
 from kernel.clock import monotonic
@@ -17,6 +17,8 @@ from kernel.settings import Settings
 _GRACE_SECONDS = 10
 _LOOK_SECONDS = 0.1
 _QUIET_SECONDS = 10.0
+#: A stop that takes longer than this says what it waits for.
+_PATIENCE_SECONDS = 2.0
 _REDIS = "redis"
 
 
@@ -57,13 +59,42 @@ def drain(supervisor: Supervisor, names: list[str], *, seconds: float, say: Call
     for name in names:
         supervisor.stop(name)
 
-    def ended() -> bool:
+    def left() -> list[str]:
         states = {p.name: p.state for p in supervisor.processes()}
-        return all(states.get(name, "STOPPED") in SETTLED for name in names)
+        return [name for name in names if states.get(name, "STOPPED") not in SETTLED]
 
-    if not wait_until(ended, seconds=seconds + _QUIET_SECONDS):
+    if wait_until(lambda: not left(), seconds=_PATIENCE_SECONDS):
+        return
+    held = left()
+    if held:
+        say(waiting_for(held))
+    if not wait_until(lambda: not left(), seconds=seconds + _QUIET_SECONDS - _PATIENCE_SECONDS):
         say(
             "some processes did not drain in time and were killed; their work is taken up after the next start"
+        )
+
+
+def waiting_for(names: list[str]) -> str:
+    """Return what a stop waits for, as a sentence."""
+    verb, they = ("holds", "it") if len(names) == 1 else ("hold", "they")
+    work = "finish or hand back what " + f"{they} {verb}"
+    return f"waiting for {', '.join(names)} to " + ("end" if names == [_REDIS] else work)
+
+
+def not_coming_back(settings: Settings) -> list[str]:
+    """Return the workers that `nightdesk worker` added: the next `up` does not start them."""
+    conf = Layout(settings.data).supervisor_conf
+    configured = {folder.expanduser().resolve().name for folder in settings.agent_folders}
+    known = supervisor_conf.programs(conf) if conf.exists() else []
+    return [program.name for program in known if program.added and program.name not in configured]
+
+
+def say_who_stays_away(names: list[str], say: Callable[[str], None]) -> None:
+    """Say which workers will not come back by themselves."""
+    if names:
+        say(
+            f"{', '.join(names)} will not come back with the next `nightdesk up`; "
+            "add them again with `nightdesk worker`"
         )
 
 

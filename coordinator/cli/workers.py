@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 from coordinator.cli import supervisor_conf
@@ -41,7 +42,7 @@ def add(settings: Settings, agent: str, *, count: int, folder: Path | None) -> l
     return names
 
 
-def stop_one(settings: Settings, name: str) -> None:
+def stop_one(settings: Settings, name: str, *, say: Callable[[str], None]) -> None:
     """Stop one process of the desk: it finishes or hands back what it holds; an added one is forgotten."""
     layout = Layout(settings.data)
     supervisor = _running(layout)
@@ -49,7 +50,7 @@ def stop_one(settings: Settings, name: str) -> None:
         known = {program.name: program for program in supervisor_conf.programs(layout.supervisor_conf)}
         if name not in known:
             raise Correctable(f"there is no process {name!r}", next_step=f"There are: {', '.join(known)}.")
-        drain(supervisor, [name], seconds=stop_seconds(settings), say=lambda _text: None)
+        drain(supervisor, [name], seconds=stop_seconds(settings), say=say)
         if known[name].added:
             supervisor_conf.remove_program(layout.supervisor_conf, name)
             supervisor.forget(name)
