@@ -17,6 +17,9 @@ _ANSWER_SECONDS = 10.0
 #: Whom a request is from unless it says otherwise (kernel.contracts.Request).
 _USER = "local"
 
+#: Short names of the parts of a score (docs of the memory: similarity, keywords, importance, recency).
+_SHORT = {"similarity": "alike", "keywords": "words", "importance": "weight", "recency": "fresh"}
+
 Namespace = Annotated[str, typer.Option(help="Whose memories.")]
 
 
@@ -116,16 +119,35 @@ def _show(answer: Any, *, as_json: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("id", "kind", "score", "age", "text")
+    table = Table()
+    for title in ("id", "kind", "score", "age"):
+        table.add_column(title, no_wrap=title != "id", overflow="fold")
+    explained = any(hit.get("explain") for hit in hits)
+    if explained:
+        table.add_column("why", no_wrap=True)
+    table.add_column("text")
     for hit in hits:
-        score, age = hit.get("score"), hit.get("age_days")
-        table.add_row(
-            str(hit.get("id", "")),
-            str(hit.get("kind", "")),
-            "" if score is None else f"{score:.2f}",
-            "" if age is None else f"{age:.1f} d",
-            Text(str(hit.get("text", ""))),
-        )
+        table.add_row(*(Text(cell) for cell in _cells(hit, explained=explained)))
     screen.out().print(table if hits else "no memories")
     if page.get("next"):
         screen.remark(f"{page['total']} in all; --limit shows more")
+
+
+def _cells(hit: dict[str, Any], *, explained: bool) -> list[str]:
+    from coordinator.cli.wording import age
+
+    score, days = hit.get("score"), hit.get("age_days")
+    why = [why_recalled(hit.get("explain") or {})] if explained else []
+    return [
+        str(hit.get("id", "")),
+        str(hit.get("kind", "")),
+        "" if score is None else f"{score:.2f}",
+        "" if days is None else age(days),
+        *why,
+        str(hit.get("text", "")),
+    ]
+
+
+def why_recalled(explain: dict[str, float]) -> str:
+    """Return the parts of a score shortly, a line each, so that the text keeps its room."""
+    return "\n".join(f"{_SHORT.get(name, name)} {part:.2f}" for name, part in explain.items())
