@@ -1,0 +1,43 @@
+"""A report for people keeps the quotes as they are."""
+
+from __future__ import annotations
+
+import pytest
+from rich.console import Console
+
+from coordinator.cli.report_view import evidence_rows, print_report, whole_markdown
+from kernel.contracts import Evidence, Finding
+from kernel.reports import Report
+
+QUOTES = ["run `id`", "`whole`", "two `` in a row", "none", "'", "`"]
+REPORT = Report(
+    run_id="r",
+    state="succeeded",
+    answer="See `x`.",
+    findings=[
+        Finding(title="t", evidence=[Evidence(source="s", line=n + 1, quote=q) for n, q in enumerate(QUOTES)])
+    ],
+)
+
+
+def test_backticks_of_a_quote_are_fenced_by_more_of_them() -> None:
+    text = whole_markdown(REPORT)
+    assert "`s:1` `` run `id` ``" in text
+    assert "`s:3` ``` two `` in a row ```" in text
+    assert "`s:4` `none`" in text
+    assert "\ue000" not in text
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_each_quote_is_printed_as_it_is(terminal: bool) -> None:
+    console = Console(width=100, force_terminal=terminal, color_system=None, highlight=False)
+    with console.capture() as capture:
+        print_report(REPORT, console)
+    text = capture.get()
+    for quote in QUOTES:
+        assert quote in text
+
+
+def test_evidence_is_a_list_of_lines() -> None:
+    assert evidence_rows(REPORT)[0] == {"finding": "t", "source": "s", "line": 1, "quote": "run `id`"}
+    assert len(evidence_rows(REPORT)) == len(QUOTES)
