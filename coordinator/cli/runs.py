@@ -1,21 +1,18 @@
-"""The commands that look at runs: watch, runs, show; and the wait that `submit` shares with them."""
+"""The commands that look at runs: watch, runs, show."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, Self
+import re
+from typing import Annotated, Any
 
 import typer
 
 from coordinator.cli import screen
 from coordinator.cli.options import AsJson, DataDir, RunId
 
-if TYPE_CHECKING:
-    from coordinator.cli.following import Followed
-    from kernel.settings import Settings
-    from kernel.streams import LoggedEvent
+_EVENT_ID = re.compile(r"\d+(-\d+)?", re.ASCII)
+#: States that are said with "has"; all others with "is".
+_REACHED = frozenset({"succeeded", "failed", "expired"})
 
 
 @screen.answering
@@ -30,8 +27,16 @@ def watch(
 ) -> None:
     """Show a run live: its plan, turns, calls and texts; goes on where it left off."""
     from coordinator.cli import history
+    from coordinator.cli.attending import attend
     from coordinator.cli.connection import join
+    from kernel.errors import Correctable
 
+    if after is not None and not _EVENT_ID.fullmatch(after):
+        raise Correctable(
+            f"{after!r} is no event",
+            why="--after takes the id of an event, such as 1795991355170-0",
+            next_step="Take an id of `nightdesk watch RUN --json`, or 0 for all.",
+        )
     settings = join(data_dir)
     with history.reading(settings) as session:
         run_id = history.find_run(session, run).id
@@ -74,14 +79,16 @@ def runs(
         table.add_row(
             row["run_id"][:8], row["state"], row["created_local"], f"{row['seconds']} s", _plain(text)
         )
-    screen.out().print(table if found else "no runs yet")
+    screen.out().print(table if found else _none_found(state), markup=False)
 
 
 @screen.answering
 def show(
     run: RunId,
     *,
-    evidence: Annotated[bool, typer.Option("--evidence", help="Only the evidence, as a table.")] = False,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Only the evidence: a table, or a list with --json.")
+    ] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -93,6 +100,11 @@ def show(
         row = history.find_run(session, run)
         report = history.report_of(session, row)
         waiting = history.pending_approvals(session, row.id)
+    if as_json and evidence:
+        from coordinator.cli.report_view import evidence_rows
+
+        screen.print_json(evidence_rows(report))
+        return
     if as_json:
         told = report.model_dump(mode="json")
         if waiting:
@@ -108,107 +120,10 @@ def show(
     print_waiting(row.id, waiting, screen.out())
 
 
-def attend(
-    settings: Settings,
-    run_id: str,
-    *,
-    live: bool,
-    as_json: bool,
-    after: str | None = None,
-    events_as_json: bool = False,
-) -> int:
-    """Follow a run to its end, print what was asked for, and return the exit code that its state means.
-
-    Without a terminal a run that waits for approval ends the wait with code 4, for nobody would answer.
-    """
-    from coordinator.cli import marks
-    from coordinator.cli.following import follow
-    from coordinator.cli.layout import Layout
-
-    folder = Layout(settings.data).marks
-    terminal = sys.stdout.isatty() and not as_json
-    # the tree of a terminal is drawn from the first event on; a log of lines goes on where it left off
-    goes_on = live and not terminal and not as_json
-    with _Show(run_id, drawn=terminal and live, lines=goes_on) as show:
-        followed = asyncio.run(
-            follow(
-                settings,
-                run_id,
-                after=after or (marks.recall(folder, run_id) if goes_on else "0"),
-                on_event=show.take,
-                remark=screen.remark,
-                stop_when_waiting=not terminal,
-            )
-        )
-    with suppress(OSError):  # a data folder that is only readable is no reason to fail a look
-        marks.remember(folder, run_id, followed.last_id)
-    events = show.events if events_as_json else None
-    return _conclude(settings, run_id, followed, as_json=as_json, events=events)
-
-
-class _Show:
-    """Shows events as they come: as a tree on a terminal, as lines elsewhere, or only kept."""
-
-    def __init__(self, run_id: str, *, drawn: bool, lines: bool) -> None:
-        from rich.live import Live
-
-        from coordinator.cli.tree import RunTree
-
-        self.events: list[dict[str, Any]] = []
-        self._tree = RunTree(run_id)
-        self._lines = lines
-        self._live = (
-            Live(
-                get_renderable=self._tree.draw,
-                console=screen.out(),
-                refresh_per_second=8,
-                vertical_overflow="visible",
-            )
-            if drawn
-            else None
-        )
-
-    def __enter__(self) -> Self:
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def take(self, logged: LoggedEvent, followed: Followed) -> None:
-        """Show an event."""
-        from coordinator.cli.tree import event_line
-
-        self.events.append({"id": logged.id, **logged.event.model_dump(mode="json")})
-        self._tree.plan(followed.assignments)
-        self._tree.take(logged.event)
-        line = event_line(logged.event) if self._lines else ""
-        if line:
-            screen.out().print(f"{logged.id}  {line}", markup=False)
-
-
-def _conclude(
-    settings: Settings, run_id: str, followed: Followed, *, as_json: bool, events: list[dict[str, Any]] | None
-) -> int:
-    from coordinator.cli import history
-    from coordinator.cli.report_view import print_report, waiting_text
-
-    report = followed.report
-    if report is None:
-        with history.reading(settings) as session:
-            report = history.report_of(session, history.find_run(session, run_id))
-    if events is not None:
-        screen.print_json({"run_id": run_id, "state": report.state, "events": events})
-    elif as_json:
-        screen.print_json(report.model_dump(mode="json"))
-    else:
-        print_report(report, screen.out())
-    if followed.waits:
-        for approval in followed.approvals:
-            screen.remark(waiting_text(run_id, approval))
-    return screen.EXIT_CODES.get(report.state, screen.FAILED)
+def _none_found(state: str | None) -> str:
+    if state is None:
+        return "no runs yet"
+    return f"no run {'has' if state in _REACHED else 'is'} {state} (--state {state})"
 
 
 def _plain(text: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -10,6 +11,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from coordinator.cli.history import short_call
+from coordinator.cli.wording import elapsed, one_line
+from kernel.clock import now
 from kernel.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -37,17 +40,31 @@ _STYLES = {
     "expired": "red",
 }
 _ARGUMENTS_LENGTH = 70
+_SUMMARY_LENGTH = 160
+_MEMORY_LENGTH = 50
 _TEXT_LENGTH = 600
 _CALLS_SHOWN = 12
+#: While the run goes on its tree shares a terminal of 24 lines with what comes next.
+_LIVE_TEXT_LENGTH = 240
+_LIVE_CALLS_SHOWN = 3
+_LIVE_LINES_SHOWN = 3
+_RUNNING = "running"
 
 
 @dataclass
 class _Call:
     tool: str
     arguments: str
-    state: str = "running"
+    since: datetime
+    state: str = _RUNNING
     summary: str = ""
     seconds: float = 0.0
+
+    def draw(self, at: datetime) -> Text:
+        """Return the call as a line; one that runs has a clock."""
+        running = self.state == _RUNNING
+        spent = elapsed((at - self.since).total_seconds()) if running else f"{self.seconds:.2f} s"
+        return _line(self.state, f"{self.tool}({self.arguments})", spent, self.summary)
 
 
 @dataclass
@@ -55,6 +72,7 @@ class _Part:
     """What events say about one assignment."""
 
     agent: str
+    since: datetime | None = None
     state: str = "queued"
     worker: str = ""
     reason: str = ""
@@ -86,8 +104,7 @@ class RunTree:
         if isinstance(event, StatusChange):
             self._take_status(event)
         elif isinstance(event, MemoryRecalled):
-            recalled = [f"recalled [mem:{hit.id}] {hit.text}" for hit in event.memories]
-            self._notes += recalled or ([f"no memories: {event.note}"] if event.note else [])
+            self._notes += [f"recalled {recalled(event)}"] if event.memories or event.note else []
         elif isinstance(event, ApprovalRequested):
             self._waiting[event.call_id] = event
         elif isinstance(event, ApprovalDecided):
@@ -97,31 +114,44 @@ class RunTree:
         elif event.assignment_id:
             self._take_work(event)
 
-    def draw(self) -> RenderableType:
-        """Return the tree as it stands."""
+    def running(self) -> list[str]:
+        """Return which agents work now, each with the call it has open."""
+        found = []
+        for part in self._parts.values():
+            if part.state == _RUNNING:
+                tools = [call.tool for call in part.calls.values() if call.state == _RUNNING]
+                found.append(f"{part.agent}: {tools[-1]}" if tools else part.agent)
+        return found
+
+    def draw(self, at: datetime, *, live: bool = False) -> RenderableType:
+        """Return the tree as it stands; `live` shortens what has passed."""
         tree = Tree(_line(self._state, f"run {self._run_id[:13]}"))
         for note in self._notes:
             tree.add(Text(note, style="dim"))
         for assignment_id, part in self._parts.items():
-            self._draw_part(tree, assignment_id, part)
+            self._draw_part(tree, self._rows.get(assignment_id), part, at, live=live)
         return Group(tree, *(approval_lines(a.run_id, a) for a in self._waiting.values()))
 
-    def _draw_part(self, tree: Tree, assignment_id: str, part: _Part) -> None:
-        row = self._rows.get(assignment_id)
+    def _draw_part(
+        self, tree: Tree, row: AssignmentRow | None, part: _Part, at: datetime, *, live: bool
+    ) -> None:
         title = f"{row.key}: " if row is not None and row.key != part.agent else ""
-        branch = tree.add(_line(part.state, f"{title}{part.agent}", part.worker, part.reason))
+        running = part.state == _RUNNING and part.since is not None
+        spent = elapsed((at - part.since).total_seconds()) if running and part.since else ""
+        branch = tree.add(_line(part.state, f"{title}{part.agent}", part.worker, spent, part.reason))
         if row is not None:
             needs = f"  (needs {', '.join(row.needs)})" if row.needs else ""
-            branch.add(Text(f"{row.goal}{needs}", style="dim"))
-        calls = list(part.calls.values())
-        if len(calls) > _CALLS_SHOWN:
-            branch.add(Text(f"… {len(calls) - _CALLS_SHOWN} earlier calls", style="dim"))
-        for call in calls[-_CALLS_SHOWN:]:
-            spent = f"{call.seconds:.2f} s" if call.state != "running" else ""
-            branch.add(_line(call.state, f"{call.tool}({call.arguments})", spent, call.summary))
-        if part.text.strip():
-            branch.add(Text(part.text.strip()[-_TEXT_LENGTH:]))
-        for line in part.lines:
+            goal = one_line(row.goal, _ARGUMENTS_LENGTH) if live else row.goal
+            branch.add(Text(f"{goal}{needs}", style="dim"))
+        calls, shown = list(part.calls.values()), _LIVE_CALLS_SHOWN if live else _CALLS_SHOWN
+        if len(calls) > shown:
+            branch.add(Text(f"… {len(calls) - shown} earlier calls", style="dim"))
+        for call in calls[-shown:]:
+            branch.add(call.draw(at))
+        text = part.text.strip()
+        if text:
+            branch.add(Text(" ".join(text.split())[-_LIVE_TEXT_LENGTH:] if live else text[-_TEXT_LENGTH:]))
+        for line in part.lines[-_LIVE_LINES_SHOWN:] if live else part.lines:
             branch.add(Text(line))
 
     def _take_status(self, event: StatusChange) -> None:
@@ -129,6 +159,8 @@ class RunTree:
             self._state = event.state
             return
         part = self._part(event.assignment_id, event.agent)
+        if part.state != event.state:
+            part.since = _at(event)
         part.state, part.reason = event.state, event.reason
         part.worker = str(event.detail.get("worker", part.worker))
 
@@ -137,10 +169,11 @@ class RunTree:
         if isinstance(event, TextDelta):
             part.text = "" if event.superseded else (part.text + event.text)[-4 * _TEXT_LENGTH :]
         elif isinstance(event, ToolCallStart):
-            part.calls[event.call_id] = _Call(event.tool, _short(event.arguments))
+            part.calls[event.call_id] = _Call(event.tool, _short(event.arguments), _at(event))
         elif isinstance(event, ToolCallResult):
-            call = part.calls.setdefault(event.call_id, _Call(event.tool, ""))
-            call.state, call.summary, call.seconds = event.state, event.summary, event.seconds
+            call = part.calls.setdefault(event.call_id, _Call(event.tool, "", _at(event)))
+            call.state, call.seconds = event.state, event.seconds
+            call.summary = one_line(event.summary, _SUMMARY_LENGTH)
         elif isinstance(event, FindingFound):
             places = ", ".join(f"{e.source}:{e.line}" for e in event.finding.evidence[:3])
             part.lines.append(f"found: {event.finding.title}  {places}".rstrip())
@@ -169,7 +202,10 @@ def event_line(event: Event) -> str:
     if isinstance(event, StatusChange):
         return f"{who}: {event.state}" + (f" ({event.reason})" if event.reason else "")
     if isinstance(event, ToolCallResult):
-        return f"{who}: {event.tool} {event.state} in {event.seconds:.2f} s: {event.summary}"
+        summary = one_line(event.summary, _SUMMARY_LENGTH)
+        return f"{who}: {event.tool} {event.state} in {event.seconds:.2f} s" + (
+            f": {summary}" if summary else ""
+        )
     if isinstance(event, FindingFound):
         return f"{who}: found {event.finding.title}"
     if isinstance(event, ApprovalRequested):
@@ -178,17 +214,33 @@ def event_line(event: Event) -> str:
     if isinstance(event, ApprovalDecided):
         return f"{who}: {event.decision} by {event.by}"
     if isinstance(event, MemoryRecalled):
-        return f"{who}: recalled {', '.join(hit.id for hit in event.memories) or event.note or 'nothing'}"
+        return f"{who}: recalled {recalled(event)}"
     return ""
+
+
+def recalled(event: MemoryRecalled) -> str:
+    """Return what was recalled as one line: how many memories and the first."""
+    if not event.memories:
+        return f"no memories: {event.note}" if event.note else "no memories"
+    first, count = event.memories[0], len(event.memories)
+    more = f"{count} memories, the first" if count > 1 else "1 memory,"
+    return f"{more} [mem:{first.id}] {one_line(first.text, _MEMORY_LENGTH)}"
+
+
+def _at(event: Event) -> datetime:
+    try:
+        moment = datetime.fromisoformat(event.at)
+    except ValueError:  # an event that was never logged carries no time
+        return now()
+    return moment if moment.tzinfo is not None else now()
 
 
 def _line(state: str, *parts: str) -> Text:
     text = Text()
-    text.append(f"{state:<9}", style=_STYLES.get(state, ""))
+    text.append(f"{state:<9} ", style=_STYLES.get(state, ""))
     text.append("  ".join(part for part in parts if part))
     return text
 
 
 def _short(arguments: dict[str, Any]) -> str:
-    shown = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-    return shown if len(shown) <= _ARGUMENTS_LENGTH else f"{shown[:_ARGUMENTS_LENGTH]}…"
+    return one_line(", ".join(f"{name}={value!r}" for name, value in arguments.items()), _ARGUMENTS_LENGTH)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from rich.console import Console
 
 from coordinator.cli.tree import RunTree, event_line
+from kernel.clock import now
 from kernel.contracts import Evidence, Finding, MemoryHit
 from kernel.events import (
     ApprovalDecided,
@@ -68,10 +71,10 @@ EVENTS: list[Event] = [
 ]
 
 
-def drawn(tree: RunTree) -> str:
+def drawn(tree: RunTree, *, later: float = 0.0, live: bool = False) -> str:
     console = Console(width=160, force_terminal=False, highlight=False)
     with console.capture() as capture:
-        console.print(tree.draw())
+        console.print(tree.draw(now() + timedelta(seconds=later), live=live))
     return capture.get()
 
 
@@ -96,7 +99,7 @@ def test_everything_that_happened_is_in_the_tree() -> None:
     for part in (
         *(
             "working",
-            "recalled [mem:m1] the pool",
+            "recalled 1 memory, [mem:m1] the pool",
             "act: action_execution  w@h:1",
             "Restart it  (needs analyse)",
         ),
@@ -131,3 +134,76 @@ def test_lines_name_the_agent_and_the_exact_argv() -> None:
     assert "action_execution: search done in 1.23 s: 3 lines" in lines
     assert any(repr(ASKED.argv) in line and ASKED.digest in line and "act.1.0" in line for line in lines)
     assert event_line(TextDelta(run_id=RUN, text="x")) == ""
+
+
+def begun(call_id: str, summary: str | None = None) -> Event:
+    told = {
+        "run_id": RUN,
+        "assignment_id": "a",
+        "agent": "log_analysis",
+        "call_id": call_id,
+        "tool": "search",
+    }
+    if summary is None:
+        return ToolCallStart(**told, at=now().isoformat())
+    return ToolCallResult(**told, state="done", summary=summary, seconds=0.0)
+
+
+def test_a_running_call_and_its_part_have_a_clock_that_stops() -> None:
+    tree = RunTree(RUN)
+    tree.take(
+        StatusChange(
+            run_id=RUN, assignment_id="a", agent="log_analysis", state="running", at=now().isoformat()
+        )
+    )
+    tree.take(begun("c1"))
+    assert tree.running() == ["log_analysis: search"]
+    assert drawn(tree, later=120).count("120 s") == 2
+    tree.take(begun("c1", "found"))
+    text = drawn(tree, later=120)
+    assert text.count("120 s") == 1
+    assert "0.00 s  found" in text
+    assert tree.running() == ["log_analysis"]
+
+
+def test_an_event_with_no_time_or_none_of_a_zone_has_a_clock_from_now() -> None:
+    for at in ("", "2026-01-01T00:00:00"):
+        tree = RunTree(RUN)
+        tree.take(ToolCallStart(run_id=RUN, assignment_id="a", agent="x", call_id="c", tool="search", at=at))
+        assert "  0 s" in drawn(tree)
+
+
+def test_states_stand_apart_from_what_follows() -> None:
+    tree = RunTree(RUN)
+    tree.take(StatusChange(run_id=RUN, state="succeeded"))
+    assert drawn(tree).startswith(f"succeeded run {RUN[:13]}")
+
+
+def test_memories_are_one_line_however_many_and_long() -> None:
+    tree = RunTree(RUN)
+    hits = [MemoryHit(id=f"m{n}", text="the pool was too small " * 20) for n in range(3)]
+    event = MemoryRecalled(run_id=RUN, memories=hits)
+    tree.take(event)
+    (line,) = [line for line in drawn(tree).splitlines() if "recalled" in line]
+    assert "3 memories, the first [mem:m0] the pool" in line
+    assert line.endswith("…")
+    assert "m1" not in drawn(tree)
+    assert "m1" not in event_line(event)
+
+
+def test_while_it_goes_on_few_calls_are_shown_and_at_the_end_many() -> None:
+    tree = RunTree(RUN)
+    for number in range(9):
+        tree.take(begun(f"c{number}", f"result {number}"))
+    assert "… 6 earlier calls" in drawn(tree, live=True)
+    assert "result 8" in drawn(tree, live=True)
+    assert "result 0" not in drawn(tree, live=True)
+    assert "result 0" in drawn(tree)
+
+
+def test_a_summary_is_one_line_cut_at_a_word_and_its_absence_leaves_no_tail() -> None:
+    assert event_line(begun("c", "")) == "log_analysis: search done in 0.00 s"
+    assert event_line(begun("c", "a\nb")).endswith("s: a b")
+    line = event_line(begun("c", "words " * 100))
+    assert line.endswith("words…")
+    assert "\n" not in line
