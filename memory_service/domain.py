@@ -1,4 +1,4 @@
-"""What a memory is: its values, the gate it must pass, and the rules by which a key is upserted."""
+"""What a memory is: its values, and the rules by which a key is upserted."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ Kind = Literal["fact", "preference", "episode", "procedure", "summary"]
 Owner = Literal["user", "agent"]
 SourceKind = Literal["user", "run", "log", "alert", "tool", "agent"]
 
-#: Below this a memory is not worth its place in a prompt (reference: memory.md, 4.8).
-IMPORTANCE_FLOOR = 0.3
 #: How far a source is believed (reference: memory.md, 4.8); weights to tune, not facts.
 TRUST: dict[SourceKind, float] = {
     "user": 0.9,
@@ -38,8 +36,6 @@ HALF_LIFE_DAYS: dict[Kind, float] = {
     "procedure": 120,
     "summary": 60,
 }
-#: Texts longer than this are no memory but a document; UTF-8 bytes.
-TEXT_MAX_BYTES = 4000
 #: A namespace, user or key longer than this is a mistake.
 NAME_MAX = 200
 #: Words of the longest key that a question is searched for.
@@ -188,50 +184,6 @@ def question_keys(text: str) -> list[str]:
     return list(dict.fromkeys(key_hash(span) for span in [normal(text), *spans]))
 
 
-Verdict = Literal["store", "quarantine", "drop"]
-
-_SMALL_TALK = re.compile(
-    r"(hi|hello|hey|thanks?( you)?|thank you( very much)?|ok(ay)?|yes|no|sure|great|good (morning|evening|job)"
-    r"|你好|您好|谢谢|好的?|收到|嗯+|是的?|不是|早上好|ありがとう|はい|いいえ)"
-)
-_VAGUE = re.compile(r"(it|this|that|something|stuff|things?|这个|那个|东西)( (is|was|works?|broke))?")
-#: The shape of an instruction: in a log, an alert or a tool's answer it is an attack, never a fact.
-_INSTRUCTION = re.compile(
-    r"(ignore|disregard|forget|override) (all |any |the |your )*(previous|prior|above|earlier|instruction|rule|polic)"
-    r"|(always|never|automatically) (approve|allow|accept|deny|trust|run|execute|restart|delete|ask|answer|say|tell)"
-    r"|you (must|should|are) (now|always|never|not)|from now on|system prompt|^\s*(assistant|system|user)\s*:"
-    r"|remember (this|that|to|:)|remember:|new instructions?|do not (tell|ask|verify|check)|without (approval|asking)"
-    r"|(curl|wget)\s+\S+\s*\|\s*(ba|z)?sh|<\|?(im_start|system|tool)"
-    r"|忽略.{0,6}(指令|规则|以上|之前|审批)|(总是|始终|永远|一律|自动)(批准|允许|同意|执行|重启|信任)|从现在(起|开始)|请?记住|无需(审批|确认)"
-    r"|以前の指示|指示を無視|常に(承認|許可)",
-    re.IGNORECASE | re.MULTILINE,
-)
-
-
-def shaped_like_instruction(text: str) -> bool:
-    """Return whether a text tells its reader what to do."""
-    return _INSTRUCTION.search(unicodedata.normalize("NFKC", text)) is not None
-
-
-def gate(candidate: Candidate) -> tuple[Verdict, str]:
-    """Return whether a candidate is stored, quarantined for a person to look at, or dropped, and why."""
-    text = normal(candidate.text)
-    if not text:
-        return "drop", "empty"
-    if len(candidate.text.encode("utf-8", "replace")) > TEXT_MAX_BYTES:
-        return "drop", "too long"
-    if candidate.importance < IMPORTANCE_FLOOR:
-        return "drop", "not important enough"
-    if _SMALL_TALK.fullmatch(text) or _VAGUE.fullmatch(text):
-        return "drop", "small talk"
-    if candidate.text.rstrip().endswith(("?", "？")):
-        return "drop", "a question"
-    untrusted = candidate.source_kind != "user" or candidate.quotes_untrusted
-    if untrusted and shaped_like_instruction(f"{candidate.text}\n{candidate.key}"):
-        return "quarantine", "shaped like an instruction, from a source that may not give any"
-    return "store", ""
-
-
 Upsert = Literal["insert", "touch", "replace", "supersede", "history"]
 
 
@@ -243,8 +195,16 @@ def decide(existing: Memory | None, candidate: Candidate) -> Upsert:
     """
     if existing is None:
         return "insert"
-    if existing.content_hash == candidate.content_hash:
+    if existing.content_hash == candidate.content_hash or _same_remedy(existing, candidate):
         return "touch"
     if candidate.trust < existing.trust:
         return "history"
     return "supersede" if candidate.kind == "fact" else "replace"
+
+
+def _same_remedy(existing: Memory, candidate: Candidate) -> bool:
+    """Return whether a procedure is confirmed: then its first telling stays, whatever was asked this time."""
+    told, known = candidate.slots, existing.slots
+    return candidate.kind == "procedure" and all(
+        told.get(name) == known.get(name) for name in ("action", "parameters")
+    )

@@ -12,7 +12,7 @@ from kernel.database import Database
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.reports import Report
 from kernel.states import RUN_ENDED
-from memory_service.extraction import FinishedRun
+from memory_service.runs import FinishedRun
 from memory_service.tables import JobRunRow
 
 

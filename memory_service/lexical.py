@@ -21,7 +21,8 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _STOP = frozenset(
     "a an and any are as at be been but by can could did do does for from had has have how i if in into is it its "  # noqa: SIM905 a page of quotes reads worse
     "me my no not of on or our please should so some than that the their them then there these they this to too "
-    "us was we were what when where which who whose why will with would you your find cause show tell help".split()
+    "us was we were what when where which who whose why will with would you your find cause show tell help "
+    "because fix fixed verified".split()
 )
 _STOP_CJK = frozenset("的了是在我有和就不也吗呢吧请这那の")
 

@@ -14,11 +14,13 @@ from memory_service import lexical
 from memory_service.domain import Kind, Memory, check_name, question_keys
 from memory_service.embed.port import Embedder
 from memory_service.index.port import Found, IndexHit, MemoryIndex, Scope, Search
+from memory_service.naming import Named, named
 from memory_service.reading import by_ids, by_keys, standing
 from memory_service.scoring import (
     DENSE,
     Bound,
     Expr,
+    Tier,
     Weights,
     bound,
     evaluate,
@@ -181,6 +183,7 @@ class Recall:
     ) -> list[MemoryHit]:
         """Return what SQL still says of the hits, in one SELECT; tell the relay where the index is behind."""
         memories = by_ids(self._store.database, [hit.id for hit in found.hits])
+        services = {str(memory.slots.get("service", "")) for memory in memories.values()} - {""}
         kept: list[MemoryHit] = []
         behind: list[Memory] = []
         for hit in found.hits:
@@ -191,12 +194,26 @@ class Recall:
                 behind.append(memory)
             explain = _explain(hit, parts)
             one_script = lexical.share_script(asked.question.text, memory.text)
-            of = tier(relevance(explain, self._weights, one_script=one_script), self._scale, memory.trust)
+            told = relevance(explain, self._weights, one_script=one_script)
+            of = tier(told, self._scale, memory.trust)
+            if memory.kind == "procedure" and of != "low":
+                of = self._of_service(asked.question.text, memory, services, told, of, one_script=one_script)
             if of != "low" and asked.may_see(memory):
                 kept.append(_hit(memory, of, explain, asked.at, certified=hit.score >= outside.score))
         if behind:
             self._store.look_again([(memory.pk, memory.rev) for memory in behind], asked.at)
         return sorted(kept, key=lambda hit: (-hit.score, hit.id))
+
+    def _of_service(
+        self, text: str, memory: Memory, services: set[str], told: float, of: Tier, *, one_script: bool
+    ) -> Tier:
+        """Return the tier of a remedy, which depends on whose service the question names."""
+        service = str(memory.slots.get("service", ""))
+        whose = named(text, service, services - {service}) if service else Named.own
+        if whose is Named.own:
+            return of
+        cut = self._scale.unnamed_cut if one_script else self._scale.middle_cut
+        return "low" if whose is Named.other or told < cut else "middle"
 
 
 def _explain(hit: IndexHit, parts: dict[str, Expr]) -> dict[str, float]:

@@ -12,9 +12,10 @@ from kernel import clock, logs
 from kernel.contracts import MemoryHit, Value
 from kernel.errors import Correctable
 from memory_service.decay import Decay, Night
-from memory_service.domain import Candidate, Kind, Verdict, check_name, gate
+from memory_service.domain import Candidate, Kind, check_name
 from memory_service.extraction import lessons
 from memory_service.finished import finished_run, unlearnt
+from memory_service.gate import Verdict, gate
 from memory_service.reading import PAGE_MAX, page
 from memory_service.recall import Question, Recall
 from memory_service.relay import Drift, Relay

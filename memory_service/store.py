@@ -11,8 +11,9 @@ from sqlmodel import Session, col, select
 
 from kernel.database import Database
 from memory_service.audit import record
-from memory_service.domain import Candidate, Status, Verdict, key_hash
+from memory_service.domain import Candidate, Status, key_hash
 from memory_service.fading import REINFORCEMENT
+from memory_service.gate import Verdict
 from memory_service.reading import one
 from memory_service.tables import JobRunRow, MemoryAccessRow, MemoryRow, MemoryStateRow
 from memory_service.upsert import Written, changed, enqueue, erase, upsert

@@ -11,8 +11,9 @@ from sqlalchemy import delete
 from sqlmodel import Session, col, func, select
 
 from memory_service.audit import record
-from memory_service.domain import Candidate, Status, Upsert, Verdict, decide
+from memory_service.domain import Candidate, Status, Upsert, decide
 from memory_service.fading import NEVER, REINFORCEMENT, RETENTION_SECONDS, Fading, stage
+from memory_service.gate import Verdict
 from memory_service.reading import to_memory
 from memory_service.tables import EmbedCacheRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
 
@@ -154,7 +155,7 @@ def _tell_again(
         _drop_vectors(session, row)
         row.text, row.content_hash, row.trust = candidate.text, candidate.content_hash, candidate.trust
         row.source_kind, row.tags = candidate.source_kind, candidate.tags
-    row.slots = {**row.slots, **candidate.slots}
+    row.slots = {**row.slots, **{name: value for name, value in candidate.slots.items() if value}}
     row.source_ref = candidate.source_ref or row.source_ref
     state.weight += 1
     state.last_access_at = max(state.last_access_at, at.timestamp())
