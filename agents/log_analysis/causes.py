@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from agents.log_analysis.chains import chain_text, when
-from agents.log_analysis.kinds import ERROR, KINDS, SYMPTOM
+from agents.log_analysis.kinds import ERROR, KINDS, SYMPTOM, kind_of
 from agents.log_analysis.text import cut_words
 from kernel.contracts import Evidence, Finding
 
@@ -91,10 +91,23 @@ def rank(overview: dict[str, Any], comparison: dict[str, Any] | None = None) -> 
 
 
 def phrase(row: _Row) -> str:
-    """Return the longest fixed piece of a problem's template: what a later search can look for."""
-    pieces = [p.strip(" :;,.-|()[]'") for p in _BREAKS.split(str(row.get("template", "")))]
-    best = max(pieces, key=len, default="")
-    return best if len(best) >= _PHRASE else str(row["message"])[:80]
+    """Return a fixed piece of a problem's template, which a later search can look for.
+
+    The message before its exception, where it tells the kind of the cause itself: that line comes first.
+    """
+    parts = [_pieces(part) for part in str(row.get("template", "")).split(" | ")]
+    for part in parts:
+        told = [piece for piece in part if (kind := kind_of(piece)) and kind.key == row["kind"]]
+        if told:
+            return max(told, key=len)
+    best = max((piece for part in parts for piece in part), key=len, default="")
+    return best or str(row["message"])[:80]
+
+
+def _pieces(text: str) -> list[str]:
+    """Return what is fixed in a template and long enough to be looked for."""
+    pieces = (piece.strip(" :;,.-|()[]'") for piece in _BREAKS.split(text))
+    return [piece for piece in pieces if len(piece) >= _PHRASE]
 
 
 def _causes(rows: Iterable[_Row]) -> list[Cause]:

@@ -77,6 +77,11 @@ def test_a_phrase_stands_in_one_line_as_written() -> None:
     assert phrase(row) == "pool.Exhausted: no connection left"
 
 
+def test_a_message_that_tells_the_kind_is_a_phrase_before_its_exception() -> None:
+    template = "order <*>: [api] timed out after <*> | lib.db.VeryLongNamedTimeoutError: timed out"
+    assert phrase(problem(1, template=template)) == "api] timed out after"
+
+
 def test_scores_stay_between_0_and_1() -> None:
     findings = rank(overview(problem(1, score=9.0), problem(2, kind="crash", score=-3.0)))
     assert [f.score for f in findings] == [1.0]
