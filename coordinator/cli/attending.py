@@ -23,10 +23,12 @@ def attend(
     as_json: bool,
     after: str | None = None,
     events_as_json: bool = False,
+    new: bool = False,
 ) -> int:
     """Follow a run to its end, print what was asked for, and return the exit code that its state means.
 
-    Without a terminal a run that waits for approval ends the wait with code 4, for nobody would answer.
+    `new` says the id of the run first, for a wait may be long. Without a terminal a run that waits for
+    approval ends the wait with code 4, for nobody would answer.
     """
     folder = Layout(settings.data).marks
     terminal = sys.stdout.isatty() and not as_json
@@ -37,6 +39,8 @@ def attend(
         run_id, drawn=terminal and live, lines=goes_on, ticking=not live and sys.stderr.isatty(), after=start
     )
     try:
+        if new and (not as_json or sys.stderr.isatty()):
+            screen.remark(f"run {run_id} accepted; follow it with: nightdesk watch {run_id[:8]}")
         with show:
             followed = asyncio.run(
                 follow(

@@ -13,7 +13,8 @@ from rich.text import Text
 
 from coordinator.cli import screen
 from coordinator.cli.following import Followed
-from coordinator.cli.tree import RunTree, approval_lines, event_line
+from coordinator.cli.lines import event_line
+from coordinator.cli.tree import RunTree, approval_lines
 from coordinator.cli.wording import elapsed, event_time
 from kernel.clock import now
 from kernel.events import ApprovalRequested

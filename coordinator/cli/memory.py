@@ -17,9 +17,6 @@ _ANSWER_SECONDS = 10.0
 #: Whom a request is from unless it says otherwise (kernel.contracts.Request).
 _USER = "local"
 
-#: Short names of the parts of a score (docs of the memory: similarity, keywords, importance, recency).
-_SHORT = {"similarity": "alike", "keywords": "words", "importance": "weight", "recency": "fresh"}
-
 Namespace = Annotated[str, typer.Option(help="Whose memories.")]
 
 
@@ -149,5 +146,5 @@ def _cells(hit: dict[str, Any], *, explained: bool) -> list[str]:
 
 
 def why_recalled(explain: dict[str, float]) -> str:
-    """Return the parts of a score shortly, a line each, so that the text keeps its room."""
-    return "\n".join(f"{_SHORT.get(name, name)} {part:.2f}" for name, part in explain.items())
+    """Return the parts of a score, a line each, so that the text keeps its room."""
+    return "\n".join(f"{name} {part:.2f}" for name, part in explain.items())

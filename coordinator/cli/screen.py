@@ -51,7 +51,8 @@ def err() -> Console:
 
 def remark(text: str) -> None:
     """Print a line for the person at the terminal, aside from the output."""
-    err().print(text, markup=False)
+    # the terminal wraps: a command that is cut by a line break cannot be copied
+    err().print(text, markup=False, soft_wrap=True)
 
 
 def say(*, as_json: bool) -> Callable[[str], None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import uuid
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -85,9 +84,7 @@ def submit(  # noqa: PLR0913 each option is an argument
     if wait or follow:
         from coordinator.cli.attending import attend
 
-        if not as_json or sys.stderr.isatty():
-            screen.remark(f"run {run_id} accepted; follow it with: nightdesk watch {run_id[:8]}")
-        raise typer.Exit(attend(settings, run_id, live=follow and not as_json, as_json=as_json))
+        raise typer.Exit(attend(settings, run_id, live=follow and not as_json, as_json=as_json, new=True))
     if as_json:
         screen.print_json({"run_id": run_id})
     else:

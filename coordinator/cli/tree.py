@@ -11,6 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from coordinator.cli.history import short_call
+from coordinator.cli.lines import SUMMARY_LENGTH, recalled
 from coordinator.cli.wording import elapsed, one_line
 from kernel.clock import now
 from kernel.events import (
@@ -25,6 +26,7 @@ from kernel.events import (
     ToolCallStart,
 )
 from kernel.records import AssignmentRow
+from kernel.states import RUN_ENDED
 
 _STYLES = {
     "done": "green",
@@ -40,8 +42,6 @@ _STYLES = {
     "expired": "red",
 }
 _ARGUMENTS_LENGTH = 70
-_SUMMARY_LENGTH = 160
-_MEMORY_LENGTH = 50
 _TEXT_LENGTH = 600
 _CALLS_SHOWN = 12
 #: While the run goes on its tree shares a terminal of 24 lines with what comes next.
@@ -87,6 +87,7 @@ class RunTree:
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
         self._state = "accepted"
+        self._since = now()
         self._parts: dict[str, _Part] = {}
         self._notes: list[str] = []
         self._rows: dict[str, AssignmentRow] = {}
@@ -101,6 +102,7 @@ class RunTree:
 
     def take(self, event: Event) -> None:
         """Add an event."""
+        self._since = min(self._since, _at(event))
         if isinstance(event, StatusChange):
             self._take_status(event)
         elif isinstance(event, MemoryRecalled):
@@ -125,7 +127,8 @@ class RunTree:
 
     def draw(self, at: datetime, *, live: bool = False) -> RenderableType:
         """Return the tree as it stands; `live` shortens what has passed."""
-        tree = Tree(_line(self._state, f"run {self._run_id[:13]}"))
+        spent = "" if self._state in RUN_ENDED else elapsed((at - self._since).total_seconds())
+        tree = Tree(_line(self._state, f"run {self._run_id[:13]}", spent))
         for note in self._notes:
             tree.add(Text(note, style="dim"))
         for assignment_id, part in self._parts.items():
@@ -173,7 +176,7 @@ class RunTree:
         elif isinstance(event, ToolCallResult):
             call = part.calls.setdefault(event.call_id, _Call(event.tool, "", _at(event)))
             call.state, call.seconds = event.state, event.seconds
-            call.summary = one_line(event.summary, _SUMMARY_LENGTH)
+            call.summary = one_line(event.summary, SUMMARY_LENGTH)
         elif isinstance(event, FindingFound):
             places = ", ".join(f"{e.source}:{e.line}" for e in event.finding.evidence[:3])
             part.lines.append(f"found: {event.finding.title}  {places}".rstrip())
@@ -194,37 +197,6 @@ def approval_lines(run_id: str, asked: ApprovalRequested) -> Text:
     text.append(f"  nightdesk approve {run_id} {short_call(asked.call_id)}\n", style="bold")
     text.append(f'  nightdesk deny {run_id} {short_call(asked.call_id)} --reason "…"\n', style="bold")
     return text
-
-
-def event_line(event: Event) -> str:
-    """Return an event as one line of text, for output that is no terminal; empty where it says nothing."""
-    who = event.agent or "run"
-    if isinstance(event, StatusChange):
-        return f"{who}: {event.state}" + (f" ({event.reason})" if event.reason else "")
-    if isinstance(event, ToolCallResult):
-        summary = one_line(event.summary, _SUMMARY_LENGTH)
-        return f"{who}: {event.tool} {event.state} in {event.seconds:.2f} s" + (
-            f": {summary}" if summary else ""
-        )
-    if isinstance(event, FindingFound):
-        return f"{who}: found {event.finding.title}"
-    if isinstance(event, ApprovalRequested):
-        call = f"digest {event.digest}, call {short_call(event.call_id)}"
-        return f"{who}: waits for approval of {event.tool} {event.argv!r}, {call}"
-    if isinstance(event, ApprovalDecided):
-        return f"{who}: {event.decision} by {event.by}"
-    if isinstance(event, MemoryRecalled):
-        return f"{who}: recalled {recalled(event)}"
-    return ""
-
-
-def recalled(event: MemoryRecalled) -> str:
-    """Return what was recalled as one line: how many memories and the first."""
-    if not event.memories:
-        return f"no memories: {event.note}" if event.note else "no memories"
-    first, count = event.memories[0], len(event.memories)
-    more = f"{count} memories, the first" if count > 1 else "1 memory,"
-    return f"{more} [mem:{first.id}] {one_line(first.text, _MEMORY_LENGTH)}"
 
 
 def _at(event: Event) -> datetime:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import signal
+import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -222,6 +224,38 @@ def test_a_request_is_answered_shown_and_watched(desk: Desk, tmp_path: Path) -> 
     assert run_id in [row["run_id"] for row in desk.run("runs", "--json").json["runs"]]
 
 
+def test_lines_of_a_run_begin_with_the_time(desk: Desk) -> None:
+    run_id = desk.run("runs", "--json").json["runs"][0]["run_id"]
+    lines = desk.run("watch", run_id, "--after", "0").out.splitlines()
+    assert re.fullmatch(r"\d\d:\d\d:\d\d [+-]\d{4}  run: .+", lines[0])
+    evidence = desk.run("show", run_id, "--evidence", "--json").json
+    assert {"finding", "source", "line", "quote"} == set(evidence[0])
+    assert desk.run("runs", "--state", "expired").out == "no run has expired (--state expired)\n"
+
+
+def test_an_interrupted_wait_says_that_the_run_goes_on(desk: Desk) -> None:
+    coordinator = process(desk, "coordinator")["pid"]
+    os.kill(coordinator, signal.SIGSTOP)  # nothing ends meanwhile
+    argv = desk.argv("submit", "find the cause", "--wait")
+    pipe = subprocess.PIPE
+    try:
+        with subprocess.Popen(
+            argv, env=desk.variables(), stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True
+        ) as waiting:
+            assert waiting.stderr is not None
+            # the id comes at once, long before the run ends
+            said = waiting.stderr.readline()
+            waiting.send_signal(signal.SIGINT)
+            out, err = waiting.communicate(timeout=30)
+    finally:
+        os.kill(coordinator, signal.SIGCONT)
+    assert waiting.returncode == 130
+    run_id = said.split()[1]
+    assert out == ""
+    assert f"the run goes on; nightdesk watch {run_id[:8]}" in err
+    assert until(lambda: desk.run("show", run_id).code == 0)
+
+
 def test_a_file_under_the_desks_roots_is_read_in_place(desk: Desk) -> None:
     assert desk.working_dir is not None
     log = desk.working_dir / "local logs" / "x.log"
@@ -250,3 +284,15 @@ def test_bad_input_is_said_and_nothing_is_queued(desk: Desk, tmp_path: Path) -> 
         assert "error:" in answer.err
         assert "Traceback" not in answer.err
     assert len(desk.run("runs", "--limit", "1000", "--json").json["runs"]) == before
+
+
+def test_a_desk_that_is_down_is_said_plainly_and_who_will_not_come_back(tmp_path: Path) -> None:
+    with running_desk(tmp_path / "x") as own:
+        assert own.run("worker", "notification").code == 0
+        stopped = own.run("down")
+        assert "notification-2 will not come back" in stopped.err
+        told = own.run("status")
+        assert told.code == 1
+        assert "the desk is down; start it with nightdesk up" in told.out
+        as_json = own.run("status", "--json")
+        assert (as_json.code, as_json.json["running"]) == (1, False)

@@ -18,17 +18,17 @@ HIT = {
 
 def test_the_four_parts_are_said_shortly() -> None:
     assert why_recalled(HIT["explain"]).splitlines() == [  # type: ignore[arg-type] # a literal of mixed values
-        "alike 0.40",
-        "weight 0.10",
-        "fresh 0.05",
-        "words 0.20",
+        "similarity 0.40",
+        "importance 0.10",
+        "recency 0.05",
+        "keywords 0.20",
     ]
 
 
 def test_a_recall_shows_why_and_a_list_does_not(capsys: pytest.CaptureFixture[str]) -> None:
     _show([HIT], as_json=False)
     text = capsys.readouterr().out
-    for part in ("alike 0.40", "words 0.20", "0.75", "3 h", "the [red]pool[/]"):
+    for part in ("similarity 0.40", "keywords 0.20", "0.75", "3 h", "the [red]pool[/]"):
         assert part in text
     _show({"memories": [HIT | {"explain": {}, "age_days": 0.0}]}, as_json=False)
     text = capsys.readouterr().out

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from rich.console import Console
 
-from coordinator.cli.tree import RunTree, event_line
+from coordinator.cli.lines import event_line
+from coordinator.cli.tree import RunTree
 from kernel.clock import now
 from kernel.contracts import Evidence, Finding, MemoryHit
 from kernel.events import (
@@ -158,10 +159,12 @@ def test_a_running_call_and_its_part_have_a_clock_that_stops() -> None:
     )
     tree.take(begun("c1"))
     assert tree.running() == ["log_analysis: search"]
-    assert drawn(tree, later=120).count("120 s") == 2
+    assert drawn(tree, later=120).count("120 s") == 3  # the run, its part and its call
     tree.take(begun("c1", "found"))
     text = drawn(tree, later=120)
-    assert text.count("120 s") == 1
+    assert text.count("120 s") == 2
+    tree.take(StatusChange(run_id=RUN, state="succeeded"))
+    assert drawn(tree, later=120).count("120 s") == 1
     assert "0.00 s  found" in text
     assert tree.running() == ["log_analysis"]
 

@@ -1,0 +1,49 @@
+"""Events of a run as one line of text each."""
+
+from __future__ import annotations
+
+from coordinator.cli.history import short_call
+from coordinator.cli.wording import one_line
+from kernel.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Event,
+    FindingFound,
+    MemoryRecalled,
+    StatusChange,
+    ToolCallResult,
+)
+
+SUMMARY_LENGTH = 160
+_MEMORY_LENGTH = 50
+
+
+def event_line(event: Event) -> str:
+    """Return an event as one line of text, for output that is no terminal; empty where it says nothing."""
+    who = event.agent or "run"
+    if isinstance(event, StatusChange):
+        return f"{who}: {event.state}" + (f" ({event.reason})" if event.reason else "")
+    if isinstance(event, ToolCallResult):
+        summary = one_line(event.summary, SUMMARY_LENGTH)
+        return f"{who}: {event.tool} {event.state} in {event.seconds:.2f} s" + (
+            f": {summary}" if summary else ""
+        )
+    if isinstance(event, FindingFound):
+        return f"{who}: found {event.finding.title}"
+    if isinstance(event, ApprovalRequested):
+        call = f"digest {event.digest}, call {short_call(event.call_id)}"
+        return f"{who}: waits for approval of {event.tool} {event.argv!r}, {call}"
+    if isinstance(event, ApprovalDecided):
+        return f"{who}: {event.decision} by {event.by}"
+    if isinstance(event, MemoryRecalled):
+        return f"{who}: recalled {recalled(event)}"
+    return ""
+
+
+def recalled(event: MemoryRecalled) -> str:
+    """Return what was recalled as one line: how many memories and the first."""
+    if not event.memories:
+        return f"nothing: {event.note}" if event.note else "nothing"
+    first, count = event.memories[0], len(event.memories)
+    more = f"{count} memories, the first" if count > 1 else "1 memory,"
+    return f"{more} [mem:{first.id}] {one_line(first.text, _MEMORY_LENGTH)}"
