@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import sys
 from contextlib import suppress
 from typing import Any
@@ -27,31 +28,21 @@ def attend(
 ) -> int:
     """Follow a run to its end, print what was asked for, and return the exit code that its state means.
 
-    `new` says the id of the run first, for a wait may be long. Without a terminal a run that waits for
-    approval ends the wait with code 4, for nobody would answer.
+    Without a terminal a run that waits for approval ends the wait with code 4, for nobody would answer.
     """
     folder = Layout(settings.data).marks
     terminal = sys.stdout.isatty() and not as_json
     # the tree of a terminal is drawn from the first event on; a log of lines goes on where it left off
     goes_on = live and not terminal and not as_json
     start = after or (marks.recall(folder, run_id) if goes_on else "0")
-    show = Show(
-        run_id, drawn=terminal and live, lines=goes_on, ticking=not live and sys.stderr.isatty(), after=start
-    )
+    ticking = not live and sys.stderr.isatty()
+    show = Show(run_id, drawn=terminal and live, lines=goes_on, ticking=ticking, after=start)
     try:
-        if new and (not as_json or sys.stderr.isatty()):
-            screen.remark(f"run {run_id} accepted; follow it with: nightdesk watch {run_id[:8]}")
+        if new:
+            _greet(run_id, as_json=as_json)
+        following = functools.partial(follow, on_event=show.take, remark=screen.remark)
         with show:
-            followed = asyncio.run(
-                follow(
-                    settings,
-                    run_id,
-                    after=start,
-                    on_event=show.take,
-                    remark=screen.remark,
-                    stop_when_waiting=not terminal,
-                )
-            )
+            followed = asyncio.run(following(settings, run_id, after=start, stop_when_waiting=not terminal))
     except KeyboardInterrupt:
         return _leave(run_id, as_json=as_json)
     finally:
@@ -60,6 +51,12 @@ def attend(
             marks.remember(folder, run_id, show.last_id)
     events = show.events if events_as_json else None
     return _conclude(settings, run_id, followed, as_json=as_json, events=events)
+
+
+def _greet(run_id: str, *, as_json: bool) -> None:
+    """Say the id of a new run at once, for the wait may be long."""
+    if not as_json or sys.stderr.isatty():
+        screen.remark(f"run {run_id} accepted; follow it with: nightdesk watch {run_id[:8]}")
 
 
 def _leave(run_id: str, *, as_json: bool) -> int:
