@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -165,7 +166,13 @@ def markdown(report: Report) -> str:
 
 
 def _quoted(text: str) -> str:
-    return "`" + text.replace("`", "'") + "`"
+    """Return a quote as a code span whose fence is longer than any run of backticks in it."""
+    runs = [len(ticks) for ticks in re.findall("`+", text)]
+    if not runs:
+        return f"`{text}`"
+    fence = "`" * (max(runs) + 1)
+    # blanks beside the fence keep a backtick at the edge of the code from joining it
+    return f"{fence} {text} {fence}"
 
 
 def _verified(verified: bool | None) -> str:

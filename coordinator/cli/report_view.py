@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from rich.console import Console
@@ -16,14 +15,10 @@ from kernel.clock import local
 from kernel.records import ApprovalRow
 from kernel.reports import Report
 
-#: Stands for a backtick of a quote while the report is put together; private use, so no log line means it.
-_TICK = "\ue000"
-_TICKED = re.compile(f"`([^`\n]*{_TICK}[^`\n]*)`")
-
 
 def print_report(report: Report, console: Console) -> None:
     """Print the report and who did what."""
-    text = whole_markdown(report)
+    text = markdown(report)
     if console.is_terminal:
         console.print(Markdown(text))
     else:
@@ -43,30 +38,6 @@ def print_report(report: Report, console: Console) -> None:
         f"${usage.cost:.4f}; planned by {report.planned_by or 'nobody yet'}; run {report.run_id}",
         markup=False,
     )
-
-
-def whole_markdown(report: Report) -> str:
-    """Return the report as Markdown whose quotes keep their backticks, each in a span with enough of them."""
-    findings = [
-        finding.model_copy(
-            update={
-                "evidence": [
-                    proof.model_copy(update={"quote": proof.quote.replace("`", _TICK)})
-                    for proof in finding.evidence
-                ]
-            }
-        )
-        for finding in report.findings
-    ]
-    return _TICKED.sub(_span, markdown(report.model_copy(update={"findings": findings})))
-
-
-def _span(found: re.Match[str]) -> str:
-    code = found[1].replace(_TICK, "`")
-    longest = max(len(ticks) for ticks in re.findall("`+", code))
-    fence = "`" * (longest + 1)
-    # blanks beside the fence keep a backtick at the edge of the code from joining it
-    return f"{fence} {code} {fence}"
 
 
 def evidence_rows(report: Report) -> list[dict[str, Any]]:

@@ -86,9 +86,9 @@ class TestCompose:
         assert len(compose(run(), [row("a", "done", many)], now=NOW).model_dump_json()) < 64 * 1024
 
 
-def test_markdown_shows_evidence_and_neutralises_backticks() -> None:
+def test_markdown_shows_evidence_and_keeps_backticks() -> None:
     found = Finding(title="pool", score=0.9, evidence=[Evidence(source="a.log", line=2, quote="`rm`")])
     outcome = Outcome(answer="A", findings=[found], not_done=[NotDone(what="w", why="y")])
     text = markdown(compose(run(), [row("a", "done", outcome)], now=NOW))
-    assert "`a.log:2` `'rm'`" in text
+    assert "`a.log:2` `` `rm` ``" in text
     assert "- w: y" in text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from coordinator.cli.report_view import evidence_rows, print_report, whole_markdown
+from coordinator.cli.report_view import evidence_rows, print_report
+from coordinator.report import markdown
 from kernel.contracts import Evidence, Finding
 from kernel.reports import Report
 
@@ -21,7 +22,7 @@ REPORT = Report(
 
 
 def test_backticks_of_a_quote_are_fenced_by_more_of_them() -> None:
-    text = whole_markdown(REPORT)
+    text = markdown(REPORT)
     assert "`s:1` `` run `id` ``" in text
     assert "`s:3` ``` two `` in a row ```" in text
     assert "`s:4` `none`" in text
