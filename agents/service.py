@@ -14,7 +14,7 @@ from agents.runtime.mcp_servers import McpServers
 from agents.runtime.spec import AgentSpec
 from agents.runtime.tools import Resources, Tool
 from kernel import logs
-from kernel.broker import COORDINATOR, Doorbell
+from kernel.broker import Doorbell
 from kernel.errors import Retryable
 from kernel.lease import LeaseKeeper, claim
 from kernel.model.port import Model
@@ -77,7 +77,7 @@ class Agents:
             if self._running.get(row.id, ("", None))[1] is me:
                 self._running.pop(row.id, None)
                 self._why.pop(row.id, None)
-        await asyncio.to_thread(self.doorbell.ring, "coordinator.advance", row.run_id, queue_name=COORDINATOR)
+        await asyncio.to_thread(self.doorbell.ring_run, row.run_id)
 
     async def broke(self, assignment_id: str, reason: str) -> None:
         """End an assignment of ours that a bug threw out of its loop, so that nobody waits for its lease."""
@@ -85,7 +85,7 @@ class Agents:
             fail_broken, self.resources.database, assignment_id, worker=self.worker, reason=reason
         )
         if run_id is not None:
-            await asyncio.to_thread(self.doorbell.ring, "coordinator.advance", run_id, queue_name=COORDINATOR)
+            await asyncio.to_thread(self.doorbell.ring_run, run_id)
 
     def stop(self, run_id: str, why: str) -> None:
         """Cancel what runs for a run."""
@@ -115,13 +115,14 @@ class Agents:
     async def offered(self, spec: AgentSpec) -> tuple[dict[str, Tool], list[str]]:
         """Return an agent's tools with those of its MCP servers, and what it must do without."""
         more, missing = await self._mcp.tools(spec.name)
-        allowed = self.resources.settings.tools_allowed
-        theirs = {t.name: t for t in more if allowed is None or t.name in allowed}
-        return {**theirs, **self.tools(spec)}, missing
+        return {**self._allowed(more), **self.tools(spec)}, missing
 
     def tools(self, spec: AgentSpec) -> dict[str, Tool]:
         """Return an agent's own tools, built once per process, narrowed by the settings."""
         if spec.name not in self._tools:
             self._tools[spec.name] = [*spec.tools(self.resources.settings), read_artifact]
+        return self._allowed(self._tools[spec.name])
+
+    def _allowed(self, tools: list[Tool]) -> dict[str, Tool]:
         allowed = self.resources.settings.tools_allowed
-        return {t.name: t for t in self._tools[spec.name] if allowed is None or t.name in allowed}
+        return {t.name: t for t in tools if allowed is None or t.name in allowed}

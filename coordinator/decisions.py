@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 
 from coordinator.store import Store, change_row
 from kernel import logs
-from kernel.broker import COORDINATOR, Doorbell
+from kernel.broker import Doorbell
 from kernel.clock import now
 from kernel.control import Control
 from kernel.errors import Correctable, Refused, Retryable
@@ -77,16 +77,8 @@ class Decisions:
 
     async def _ring(self, queued: AssignmentRow) -> None:
         try:
-            await asyncio.to_thread(
-                self.doorbell.ring,
-                f"agents.{queued.agent}.work",
-                queued.id,
-                queue_name=queued.queue,
-                note=queued.goal,
-            )
-            await asyncio.to_thread(
-                self.doorbell.ring, "coordinator.advance", queued.run_id, queue_name=COORDINATOR
-            )
+            await asyncio.to_thread(self.doorbell.ring_work, queued)
+            await asyncio.to_thread(self.doorbell.ring_run, queued.run_id)
         except Retryable as error:
             log.warning("decided_but_not_rung", reason=str(error))  # the reconciler rings
 
@@ -99,7 +91,7 @@ class Decisions:
             # workers see the row at their next lease renewal
             log.warning("stop_not_nudged", reason=str(error))
             return run_id
-        await asyncio.to_thread(self.doorbell.ring, "coordinator.advance", run_id, queue_name=COORDINATOR)
+        await asyncio.to_thread(self.doorbell.ring_run, run_id)
         return run_id
 
 

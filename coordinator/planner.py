@@ -24,7 +24,7 @@ from kernel.contracts import Card, MemoryHit, Plan, PlannedAssignment, Request, 
 from kernel.control import Control
 from kernel.errors import NightdeskError
 from kernel.events import MemoryRecalled, StatusChange
-from kernel.model.port import Message, Model, ModelRequest
+from kernel.model.port import Message, Model, ModelRequest, ignore_text
 from kernel.records import RunRow
 from kernel.settings import Settings
 from kernel.states import RunState
@@ -156,7 +156,7 @@ class Planner:
             try:
                 async with asyncio.timeout(_MODEL_SECONDS):
                     reply = await self.model.reply(
-                        ModelRequest(messages=messages, json_schema=PLAN_SCHEMA), _unheard
+                        ModelRequest(messages=messages, json_schema=PLAN_SCHEMA), ignore_text
                     )
             except (NightdeskError, TimeoutError) as error:
                 log.warning("planning_turn_failed", reason=str(error))
@@ -179,10 +179,6 @@ class Planner:
             "assignments": [a.model_dump(include={"key", "agent", "needs"}) for a in assignments],
         }
         await self.events.append(StatusChange(run_id=run.id, state=RunState.working.value, detail=detail))
-
-
-async def _unheard(_piece: str | None) -> None:
-    """Let a plan's text pass: nobody reads it while it is written."""
 
 
 def _json(text: str) -> Any:

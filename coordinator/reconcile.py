@@ -64,9 +64,9 @@ class Reconciler:
                 )
             )
             if row.state == _A.queued.value:
-                await self._ring_work(row)
+                await asyncio.to_thread(self.doorbell.ring_work, row)
             else:
-                await self._ring_run(row.run_id)
+                await asyncio.to_thread(self.doorbell.ring_run, row.run_id)
 
     def _expired_leases(self, db: Session) -> list[AssignmentRow]:
         clock = self.store.database.now(db)
@@ -133,7 +133,7 @@ class Reconciler:
             if row.rung_at is None or row.rung_at < long_ago or lengths[row.queue] < queued[row.queue]
         ]
         for row in due:
-            await self._ring_work(row)
+            await asyncio.to_thread(self.doorbell.ring_work, row)
         await asyncio.to_thread(self._rung, [row.id for row in due])
 
     def _silent_work(self) -> tuple[list[AssignmentRow], dict[str, int]]:
@@ -162,7 +162,7 @@ class Reconciler:
         if run_ids and (await self.control.queue_lengths([COORDINATOR]))[COORDINATOR] >= _BATCH:
             return  # the coordinator is behind; more bells would only delay it
         for run_id in run_ids:
-            await self._ring_run(run_id)
+            await asyncio.to_thread(self.doorbell.ring_run, run_id)
 
     def _silent_runs(self, moment: datetime) -> list[str]:
         def has(*states: _A) -> ColumnElement[bool]:
@@ -183,14 +183,6 @@ class Reconciler:
         with self.store.database.reading() as db:
             query = select(RunRow.id).where(due).order_by(col(RunRow.updated_at)).limit(_BATCH)
             return list(db.exec(query).all())
-
-    async def _ring_work(self, row: AssignmentRow) -> None:
-        await asyncio.to_thread(
-            self.doorbell.ring, f"agents.{row.agent}.work", row.id, queue_name=row.queue, note=row.goal
-        )
-
-    async def _ring_run(self, run_id: str) -> None:
-        await asyncio.to_thread(self.doorbell.ring, "coordinator.advance", run_id, queue_name=COORDINATOR)
 
 
 def _expired_approvals(db: Session) -> list[ApprovalRow]:

@@ -27,7 +27,7 @@ from coordinator.planning import (
 from coordinator.store import Snapshot, Store
 from coordinator.transcript import in_session
 from kernel import logs
-from kernel.broker import COORDINATOR, MEMORY, Doorbell, Results
+from kernel.broker import MEMORY, Doorbell, Results
 from kernel.clock import now
 from kernel.contracts import Request
 from kernel.errors import Correctable, Fatal, NightdeskError
@@ -63,12 +63,11 @@ class Coordinator:
     async def submit(self, run_id: str, kwargs: dict[str, Any]) -> None:
         """Accept a request under its run id, or end the run at once saying what is wrong with it."""
         redactor = Redactor(self.settings.secrets(), run_id.encode())
-        kwargs = storable(kwargs)
         try:
             request = parse(kwargs, max_bytes=self.settings.request_max_bytes)
             problem = None
         except Correctable as error:
-            request, problem = Request(text=redactor.text(str(kwargs.get("text"))[:200])), error
+            request, problem = Request(text=storable(str(kwargs.get("text"))[:200])), error
         labels = {redactor.text(name): redactor.text(value) for name, value in request.labels.items()}
         request = request.model_copy(update={"text": redactor.text(request.text), "labels": labels})
         request, turns = await asyncio.to_thread(in_session, self.store.database, request)
@@ -87,7 +86,9 @@ class Coordinator:
         if problem is not None:
             await self._end_refused(run_id, redactor.text(str(problem)))
             return
-        await self._ring_advance(run_id, request)
+        await asyncio.to_thread(
+            self.doorbell.ring_run, run_id, note=request.text, priority=request.priority.value
+        )
 
     async def refuse(self, run_id: str, reason: str) -> None:
         """Answer a request that could not even be written down: whoever waits for the report gets the reason."""
@@ -188,14 +189,7 @@ class Coordinator:
                 agent=row.agent,
                 detail={"key": row.key, "goal": row.goal, "needs": row.needs, "round": row.round},
             )
-            await asyncio.to_thread(
-                self.doorbell.ring,
-                f"agents.{row.agent}.work",
-                row.id,
-                queue_name=row.queue,
-                note=row.goal,
-                priority=snapshot.run.priority,
-            )
+            await asyncio.to_thread(self.doorbell.ring_work, row, priority=snapshot.run.priority)
 
     async def _answer(self, snapshot: Snapshot) -> Then:
         run = snapshot.run
@@ -211,16 +205,6 @@ class Coordinator:
         if snapshot is not None:
             await asyncio.to_thread(self.store.end, snapshot.run, report.refusal(run_id, reason))
         await self.advance(run_id)
-
-    async def _ring_advance(self, run_id: str, request: Request) -> None:
-        await asyncio.to_thread(
-            self.doorbell.ring,
-            "coordinator.advance",
-            run_id,
-            queue_name=COORDINATOR,
-            note=request.text,
-            priority=request.priority.value,
-        )
 
     async def _tell(
         self,

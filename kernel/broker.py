@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celery import Celery, Task
 from celery.worker.request import Request as WorkerRequest
@@ -16,6 +16,9 @@ from kernel.errors import Retryable
 from kernel.redaction import Redactor
 from kernel.schedule import schedule
 from kernel.settings import Settings
+
+if TYPE_CHECKING:  # beat, Flower and the command line import this file, and have no use for SQL
+    from kernel.records import AssignmentRow
 
 COORDINATOR = "coordinator"
 MEMORY = "memory"
@@ -148,6 +151,7 @@ class Doorbell:
         self, task: str, subject: str, *, queue_name: str, note: str = "", priority: str = "normal"
     ) -> None:
         """Send `task(subject)`; `note` is what Flower shows: a few words, redacted."""
+        line = shown(subject, note, self._redactor)
         _send(
             self._app,
             task,
@@ -155,10 +159,18 @@ class Doorbell:
             queue=queue(queue_name),
             priority=PRIORITIES[priority],
             ignore_result=True,
-            argsrepr=shown(subject, note, self._redactor),
+            argsrepr=line,
             kwargsrepr="{}",
-            headers={"shown": shown(subject, note, self._redactor)},
+            headers={"shown": line},
         )
+
+    def ring_run(self, run_id: str, *, note: str = "", priority: str = "normal") -> None:
+        """Have a coordinator look at a run."""
+        self.ring("coordinator.advance", run_id, queue_name=COORDINATOR, note=note, priority=priority)
+
+    def ring_work(self, row: AssignmentRow, *, priority: str = "normal") -> None:
+        """Have a worker of its agent look at an assignment."""
+        self.ring(f"agents.{row.agent}.work", row.id, queue_name=row.queue, note=row.goal, priority=priority)
 
     def ask(
         self, task: str, *, queue_name: str, reply_to: str, question: dict[str, Any], expires: float

@@ -90,7 +90,6 @@ class CatalogueAction:
     async def run(self, ctx: ToolContext, arguments: dict[str, Any]) -> dict[str, Any]:
         """Run the action and verify it. A failed exit is a result; an open outcome is Unknown."""
         action, resolved = self.action, self._resolve(ctx, arguments)
-        await ctx.progress(f"running {shlex.join(resolved.argv)}")
         result = await run_child(
             resolved.argv, seconds=action.timeout, limits=action.limits, env=resolved.env
         )
@@ -98,7 +97,6 @@ class CatalogueAction:
             return await self._after_time_out(ctx, arguments, resolved, result)
         if result.exit_code:
             return _report(resolved, "failed", _not_verified(result), result)
-        await ctx.progress("verifying")
         checked = await verify(action, resolved, self.catalogue.resolver.inventory.hosts)
         return _report(resolved, "done", checked, result)
 

@@ -79,7 +79,6 @@ class Assembler:
         self._parser = parser
         self._queue: deque[Event] = deque()
         self._current: dict[str, Event] = {}
-        self._stamped = False
 
     def events(self, lines: Iterable[tuple[int, str]]) -> Iterator[Event]:
         """Yield events; a blank line belongs to none and is not lost, for lines are counted elsewhere."""

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, get_type_hints
 
 from jsonschema import Draft202012Validator
@@ -30,10 +30,6 @@ class Resources:
     artifacts: ArtifactStore
 
 
-async def _no_progress(_text: str) -> None:
-    return None
-
-
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
     """What a tool knows about its call. `key` names the effect: pass it on as idempotency key."""
@@ -43,7 +39,6 @@ class ToolContext:
     call_id: str = ""
     key: str = ""
     attempt: int = 1
-    progress: Callable[[str], Awaitable[None]] = field(default=_no_progress)
 
 
 class Prepared(Value):
