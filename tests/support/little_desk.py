@@ -14,25 +14,16 @@ from typing import Any
 from agents.runtime.spec import AgentSpec, CallRequest, Turn, TurnView
 from agents.runtime.tools import Resources, Tool, ToolContext, tool
 from agents.service import Agents
-from coordinator import playbooks
-from coordinator.decisions import Decisions
-from coordinator.planner import Planner
-from coordinator.reconcile import Reconciler
-from coordinator.service import Coordinator
-from coordinator.store import Store
+from coordinator.app import Parts
 from kernel.artifacts import ArtifactStore
-from kernel.broker import Doorbell, Results, make_celery
-from kernel.cards import Cards
+from kernel.broker import Doorbell, make_celery
 from kernel.contracts import Card, Effect, Outcome
-from kernel.control import Control, connect
-from kernel.database import Database
 from kernel.lease import LeaseKeeper
 from kernel.records import RunRow
 from kernel.redaction import Redactor
 from kernel.reports import Report
 from kernel.schema import migrate
 from kernel.settings import Settings
-from kernel.streams import EventLog
 
 PLAYBOOK = """
 name: default
@@ -86,44 +77,21 @@ class Desk:
     rung: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.database = Database(self.settings.database)
-        migrate(self.database)
         self.celery = make_celery(self.settings, "test")
-        self.redis = connect(self.settings.redis_url)
-        self.events = EventLog(self.redis, length=2000, ttl_seconds=600)
-        self.doorbell = _Bell(self)
-        self.store = Store(self.database)
-        self.control = Control(self.redis)
-        self.cards = Cards(self.redis)
-        self.decisions = Decisions(
-            store=self.store, doorbell=self.doorbell, control=self.control, events=self.events
+        # the coordinator's own composition root; only the doorbell, the model and the reconciler's pace are ours
+        parts = Parts(self.settings, self.celery)
+        self.doorbell = parts.doorbell = _Bell(self)
+        self.redis, self.events, self.store = parts.redis, parts.events, parts.store
+        self.control, self.cards = parts.control, parts.cards
+        self.database = self.store.database
+        migrate(self.database)
+        self.decisions, self.coordinator, self.reconciler = (
+            parts.decisions,
+            parts.coordinator,
+            parts.reconciler,
         )
-        self.coordinator = Coordinator(
-            settings=self.settings,
-            store=self.store,
-            planner=Planner(
-                settings=self.settings,
-                store=self.store,
-                books=playbooks.load(self.settings.playbooks),
-                cards=self.cards,
-                control=self.control,
-                doorbell=self.doorbell,
-                events=self.events,
-                model=self.model,
-            ),
-            doorbell=self.doorbell,
-            results=Results(self.celery),
-            events=self.events,
-        )
-        self.reconciler = Reconciler(
-            store=self.store,
-            decisions=self.decisions,
-            doorbell=self.doorbell,
-            events=self.events,
-            control=self.control,
-            tick=timedelta(seconds=0),
-            attempt_limit=self.settings.attempt_limit,
-        )
+        self.coordinator.planner.model = self.model
+        self.reconciler.tick = timedelta(seconds=0)
         self.workers = [self.worker("w1")]
 
     def worker(self, name: str) -> Agents:
