@@ -77,7 +77,7 @@ def merge(outcome: Outcome | None, collected: Outcome, turns: list[DoneTurn]) ->
 def finish(database: Database, row: AssignmentRow, ending: Ending, outcome: Outcome) -> None:
     """Commit the end of an assignment, or its way back to the queue."""
     # not durable: after a power cut the journal is replayed, and what it says of effects is on disk
-    with database.writing() as session:
+    with database.writing("assignment.finish") as session:
         held = hold(session, row.id, row.fence)
         check_move(AssignmentState(held.state), ending.state)
         held.state, held.reason = ending.state.value, ending.reason
@@ -93,7 +93,7 @@ def finish(database: Database, row: AssignmentRow, ending: Ending, outcome: Outc
 
 def park(database: Database, row: AssignmentRow) -> None:
     """Let an assignment wait for people; if they decided meanwhile it goes straight back to the queue."""
-    with database.writing(durable=True) as session:
+    with database.writing("assignment.park", durable=True) as session:
         held = hold(session, row.id, row.fence)
         pending = session.exec(
             select(ApprovalRow).where(
@@ -108,7 +108,7 @@ def park(database: Database, row: AssignmentRow) -> None:
 
 def fail_broken(database: Database, assignment_id: str, *, worker: str, reason: str) -> str | None:
     """End a running assignment of this worker as failed, and return its run; None where it is not ours."""
-    with database.writing() as session:
+    with database.writing("assignment.broke") as session:
         row = session.get(AssignmentRow, assignment_id, with_for_update=True)
         if row is None or row.worker != worker or row.state != AssignmentState.running.value:
             return None

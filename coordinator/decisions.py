@@ -50,7 +50,7 @@ class Decisions:
             decided = _decide(db, run_id, call_id, decision, by=by, reason=reason, at=now())
             return decided, _requeue(db, decided.assignment_id)
 
-        row, queued = await asyncio.to_thread(change_row, self.store.database, change)
+        row, queued = await asyncio.to_thread(change_row, self.store.database, "decisions.decide", change)
         await self.events.append(
             ApprovalDecided(
                 run_id=row.run_id,
@@ -70,7 +70,7 @@ class Decisions:
     async def wake(self, assignment_id: str) -> None:
         """Queue an assignment whose decisions are complete, and ring its agent and the coordinator."""
         queued = await asyncio.to_thread(
-            change_row, self.store.database, lambda db: _requeue(db, assignment_id)
+            change_row, self.store.database, "decisions.wake", lambda db: _requeue(db, assignment_id)
         )
         if queued is not None:
             await self._ring(queued)
@@ -84,7 +84,9 @@ class Decisions:
 
     async def cancel(self, run_id: str, *, by: str) -> str:
         """Stop a run and return its id; what has not begun never begins, what runs is cut."""
-        await asyncio.to_thread(change_row, self.store.database, lambda db: _stop(db, run_id, by=by))
+        await asyncio.to_thread(
+            change_row, self.store.database, "decisions.cancel", lambda db: _stop(db, run_id, by=by)
+        )
         try:
             await self.control.stop(run_id, RunState.cancelled.value)
         except Retryable as error:

@@ -50,7 +50,9 @@ class Reconciler:
 
     async def _take_back(self) -> None:
         """Queue assignments whose lease ran out, or fail them past the attempt limit."""
-        taken = await asyncio.to_thread(change_row, self.store.database, self._expired_leases)
+        taken = await asyncio.to_thread(
+            change_row, self.store.database, "reconcile.take_back", self._expired_leases
+        )
         for row in taken:
             log.warning("lease_expired", assignment=row.id, worker=row.worker, attempts=row.attempts)
             await self.events.append(
@@ -94,7 +96,10 @@ class Reconciler:
         return list(rows)
 
     async def _expire_approvals(self) -> None:
-        for row in await asyncio.to_thread(change_row, self.store.database, _expired_approvals):
+        expired = await asyncio.to_thread(
+            change_row, self.store.database, "reconcile.expire_approvals", _expired_approvals
+        )
+        for row in expired:
             await self.events.append(
                 ApprovalDecided(
                     run_id=row.run_id,
@@ -153,7 +158,7 @@ class Reconciler:
             return list(rows), dict(counts.all())
 
     def _rung(self, ids: list[str]) -> None:
-        with self.store.database.writing() as db:
+        with self.store.database.writing("reconcile.rung") as db:
             db.execute(update(AssignmentRow).where(col(AssignmentRow.id).in_(ids)).values(rung_at=now()))
 
     async def _advance_silent(self) -> None:

@@ -68,7 +68,7 @@ class Store:
     ) -> bool:
         """Insert an accepted run; False where it is there already."""
         # durable: the message is acknowledged after this, so the row alone keeps the request
-        with self.database.writing(durable=True) as db:
+        with self.database.writing("run.insert", durable=True) as db:
             if db.get(RunRow, run_id) is not None:
                 return False
             db.add(
@@ -103,13 +103,13 @@ class Store:
 
     def swap(self, run: RunRow, state: RunState | None = None, **changes: Any) -> bool:
         """Move a run if nobody changed it since `run` was read; False where somebody did."""
-        with self.database.writing() as db:
+        with self.database.writing("run.swap") as db:
             return _swap(db, run, state, changes)
 
     def busy(self, run: RunRow, seconds: float) -> None:
         """Tell the reconciler that a run is being worked on for so long at most."""
         until = now() + timedelta(seconds=seconds)
-        with self.database.writing() as db:
+        with self.database.writing("run.busy") as db:
             db.execute(update(RunRow).where(col(RunRow.id) == run.id).values(updated_at=until))
 
     def insert_plan(
@@ -123,7 +123,7 @@ class Store:
         **changes: Any,
     ) -> bool:
         """Insert the assignments of a round with the run's move; those of `missing` agents fail at once."""
-        with self.database.writing() as db:
+        with self.database.writing("run.plan") as db:
             if not _swap(db, run, state, changes):
                 return False
             for item in planned:
@@ -148,12 +148,12 @@ class Store:
 
     def queue(self, ids: Sequence[str]) -> list[AssignmentRow]:
         """Move pending assignments to queued and return those that we moved."""
-        return self._move(ids, AssignmentState.queued, rung_at=now())
+        return self._move("assignment.queue", ids, AssignmentState.queued, rung_at=now())
 
     def stop(self, ids: Sequence[str], state: AssignmentState, reason: str) -> list[AssignmentRow]:
         """End assignments that are not running, and the approvals they wait for."""
-        moved = self._move(ids, state, reason=reason, ended_at=now())
-        with self.database.writing() as db:
+        moved = self._move("assignment.stop", ids, state, reason=reason, ended_at=now())
+        with self.database.writing("approval.void") as db:
             db.execute(
                 update(ApprovalRow)
                 .where(
@@ -166,7 +166,7 @@ class Store:
 
     def end(self, run: RunRow, report: Report) -> bool:
         """End a run with its report."""
-        with self.database.writing() as db:
+        with self.database.writing("run.end") as db:
             state = RunState(report.state)
             if state is RunState.succeeded:
                 check_move(RunState(run.state), RunState.answering)
@@ -178,7 +178,7 @@ class Store:
 
     def mark_published(self, run_id: str) -> None:
         """Remember that the report is in the result back end."""
-        with self.database.writing() as db:
+        with self.database.writing("run.published") as db:
             db.execute(update(RunRow).where(col(RunRow.id) == run_id).values(published=True))
 
     def effects(self, snapshot: Snapshot) -> list[CallRow]:
@@ -197,9 +197,11 @@ class Store:
                 ).all()
             )
 
-    def _move(self, ids: Sequence[str], state: AssignmentState, **changes: Any) -> list[AssignmentRow]:
+    def _move(
+        self, name: str, ids: Sequence[str], state: AssignmentState, **changes: Any
+    ) -> list[AssignmentRow]:
         moved = []
-        with self.database.writing() as db:
+        with self.database.writing(name) as db:
             rows = db.exec(
                 select(AssignmentRow).where(col(AssignmentRow.id).in_(ids)).with_for_update()
             ).all()
@@ -209,16 +211,16 @@ class Store:
                     continue
                 check_move(present, state)
                 row.state = state.value
-                for name, value in changes.items():
-                    setattr(row, name, value)
+                for field, value in changes.items():
+                    setattr(row, field, value)
                 db.add(row)
                 moved.append(row)
         return moved
 
 
-def change_row(database: Database, change: Callable[[Session], Any]) -> Any:
+def change_row(database: Database, name: str, change: Callable[[Session], Any]) -> Any:
     """Apply a change in one durable transaction."""
-    with database.writing(durable=True) as db:
+    with database.writing(name, durable=True) as db:
         return change(db)
 
 

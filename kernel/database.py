@@ -14,6 +14,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
 
 from kernel.errors import Fatal, Retryable
+from kernel.faults import reach
 
 #: Seconds a writer waits for SQLite's single write lock before the call counts as failed.
 BUSY_SECONDS = 15
@@ -44,7 +45,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Database:
-    """Sessions over one engine. `reading()` sees a snapshot; `writing()` holds the write lock and commits."""
+    """Sessions over one engine. `reading()` sees a snapshot; `writing(name)` holds the write lock and commits."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -60,12 +61,17 @@ class Database:
             yield session
 
     @contextmanager
-    def writing(self, *, durable: bool = False) -> Iterator[Session]:
-        """Yield a session and commit at the end; `durable` waits for the disk (effect ledger)."""
+    def writing(self, name: str, *, durable: bool = False) -> Iterator[Session]:
+        """Yield a session and commit at the end; `durable` waits for the disk (effect ledger).
+
+        `name` says which change this is: the fault points `<name>:before` and `<name>:after` stand around its commit.
+        """
         engine = self._durable if durable else self._writer
         with _sorted_errors(), Session(engine, expire_on_commit=False) as session:
             yield session
+            reach(f"{name}:before")
             session.commit()
+        reach(f"{name}:after")
 
     def now(self, session: Session) -> float:
         """Return the database's clock in epoch seconds: the one clock that leases use."""

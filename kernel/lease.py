@@ -24,7 +24,7 @@ _A = AssignmentState
 
 def claim(database: Database, assignment_id: str, *, worker: str, seconds: float) -> AssignmentRow | None:
     """Take a queued assignment, or one whose lease ran out; return None where somebody else has it."""
-    with database.writing() as session:
+    with database.writing("lease.claim") as session:
         clock = database.now(session)
         free = or_(
             col(AssignmentRow.state) == _A.queued.value,
@@ -49,7 +49,7 @@ def claim(database: Database, assignment_id: str, *, worker: str, seconds: float
 def renew(database: Database, held: dict[str, int], *, seconds: float) -> dict[str, str]:
     """Extend the leases held (id → fence); return why to cut the ones that were lost or whose run was stopped."""
     cut: dict[str, str] = {}
-    with database.writing() as session:
+    with database.writing("lease.renew") as session:
         until = database.now(session) + seconds
         for assignment_id, fence in held.items():
             kept = session.execute(

@@ -10,7 +10,7 @@ from sqlmodel import Field, SQLModel
 
 from kernel.clock import now
 from kernel.database import UtcDateTime
-from kernel.states import ApprovalState, AssignmentState, CallState, RunState
+from kernel.states import ApprovalState, AssignmentState, CallState, DeadLetterState, RunState
 
 
 def _moment(*, index: bool = False) -> Any:
@@ -23,6 +23,14 @@ def _no_moment() -> Any:
 
 def _json(factory: Any = dict) -> Any:
     return Field(default_factory=factory, sa_column=Column(JSON, nullable=False))
+
+
+#: The shape of the JSON in a row, see kernel.shapes; 0 is what was written before shapes were counted.
+SHAPE = 1
+
+
+def _shape() -> Any:
+    return Field(default=SHAPE)
 
 
 class SessionRow(SQLModel, table=True):
@@ -68,7 +76,10 @@ class RunRow(SQLModel, table=True):
     ended_at: datetime | None = _no_moment()
     #: True once the report is in the result back end; the reconciler stores it again until then.
     published: bool = False
+    #: The number of its latest event; numbers have no gap.
+    event_seq: int = 0
     version: int = 0
+    shape: int = _shape()
 
 
 class AssignmentRow(SQLModel, table=True):
@@ -98,6 +109,7 @@ class AssignmentRow(SQLModel, table=True):
     rung_at: datetime | None = _no_moment()
     started_at: datetime | None = _no_moment()
     ended_at: datetime | None = _no_moment()
+    shape: int = _shape()
 
 
 class TurnRow(SQLModel, table=True):
@@ -116,6 +128,7 @@ class TurnRow(SQLModel, table=True):
     usage: dict[str, Any] = _json()
     fence: int = 0
     created_at: datetime = _moment()
+    shape: int = _shape()
 
 
 class CallRow(SQLModel, table=True):
@@ -141,6 +154,7 @@ class CallRow(SQLModel, table=True):
     created_at: datetime = _moment()
     started_at: datetime | None = _no_moment()
     ended_at: datetime | None = _no_moment()
+    shape: int = _shape()
 
 
 class ApprovalRow(SQLModel, table=True):
@@ -164,6 +178,7 @@ class ApprovalRow(SQLModel, table=True):
     created_at: datetime = _moment()
     expires_at: datetime | None = _no_moment()
     decided_at: datetime | None = _no_moment()
+    shape: int = _shape()
 
 
 class DeliveryRow(SQLModel, table=True):
@@ -195,12 +210,21 @@ class AuditRow(SQLModel, table=True):
 
 
 class DeadLetterRow(SQLModel, table=True):
-    """Work that could not be done, kept for a person."""
+    """Work that could not be done, kept for a person: a message no worker can read, or an assignment given up."""
 
     __tablename__ = "dead_letter"
     id: int | None = Field(default=None, primary_key=True)
+    kind: str = "work"
     queue: str
     subject: str = ""
     reason: str
+    #: Of a message: its beginning as text, for people; its size in bytes; the whole of it where it is short enough.
     first_bytes: str = ""
+    size: int = 0
+    body: bytes | None = None
+    #: Its id in the dead-letter stream, so that taking it over twice keeps one row.
+    stream_id: str | None = Field(default=None, unique=True, index=True)
+    state: str = Field(default=DeadLetterState.kept.value, index=True)
+    decided_by: str = ""
     created_at: datetime = _moment()
+    decided_at: datetime | None = _no_moment()

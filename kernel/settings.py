@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kernel.mcp_servers import McpServer
 
 #: The checkout (or the image's folder) that holds `ops/`.
 HOME = Path(__file__).resolve().parent.parent
+
+
+#: Lease and reconciler tick in seconds. A dead worker is noticed after lease + tick, less what was left of the
+#: tick: 16 s and 4 s at most, within the 20 s and 5 s that the profiles promise.
+_PROFILES = {"default": (12.0, 4.0), "fast": (3.0, 1.0)}
 
 
 class ModelEndpoint(BaseModel):
@@ -79,6 +84,8 @@ class Settings(BaseSettings):
 
     # leases and the reconciler: profile `default` recovers within 20 s, `fast` within 5 s
     lease_profile: Literal["default", "fast"] = "default"
+    lease_seconds: float = Field(default=0.0, ge=0)  # of a claim without renewal; 0: the profile's
+    reconcile_seconds: float = Field(default=0.0, ge=0)  # tick of the reconciler; 0: the profile's
     drain_seconds: float = 20.0
     recall_timeout: float = 2.0
 
@@ -119,6 +126,13 @@ class Settings(BaseSettings):
     api_port: int = 0
     api_token: SecretStr | None = None
 
+    @model_validator(mode="after")
+    def _follow_profile(self) -> Settings:
+        lease, tick = _PROFILES[self.lease_profile]
+        self.lease_seconds = self.lease_seconds or lease
+        self.reconcile_seconds = self.reconcile_seconds or tick
+        return self
+
     @cached_property
     def data(self) -> Path:
         """Return the data folder, absolute."""
@@ -152,16 +166,6 @@ class Settings(BaseSettings):
     def actions(self) -> Path:
         """Return the folder of the action catalogue, its policy and its inventory."""
         return (self.actions_dir or self.ops_dir / "actions").expanduser().absolute()
-
-    @property
-    def lease_seconds(self) -> float:
-        """Return how long a claim holds without renewal."""
-        return 12.0 if self.lease_profile == "default" else 3.0
-
-    @property
-    def reconcile_seconds(self) -> float:
-        """Return the tick of the reconciler."""
-        return 4.0 if self.lease_profile == "default" else 1.0
 
     @property
     def endpoints(self) -> list[ModelEndpoint]:

@@ -55,6 +55,22 @@ class ApprovalState(StrEnum):
     expired = "expired"
 
 
+class QuestionState(StrEnum):
+    """What people found out about a call whose outcome the desk could not know."""
+
+    open = "open"
+    happened = "happened"
+    not_happened = "not_happened"
+
+
+class DeadLetterState(StrEnum):
+    """What became of work that could not be done."""
+
+    kept = "kept"
+    replayed = "replayed"
+    dropped = "dropped"
+
+
 RUN_ENDED = frozenset({RunState.succeeded, RunState.failed, RunState.cancelled, RunState.expired})
 ASSIGNMENT_ENDED = frozenset(
     {
@@ -67,10 +83,11 @@ ASSIGNMENT_ENDED = frozenset(
 CALL_ENDED = frozenset({CallState.done, CallState.failed, CallState.denied, CallState.unknown})
 
 _R, _A, _C, _P = RunState, AssignmentState, CallState, ApprovalState
+_Q, _D = QuestionState, DeadLetterState
 _RUN_STOPS = {_R.failed, _R.cancelled, _R.expired}
 _ASSIGNMENT_STOPS = {_A.failed, _A.cancelled, _A.expired}
 
-#: Four tables, since members of different enumerations that share a word are equal as keys.
+#: One table each, since members of different enumerations that share a word are equal as keys.
 MOVES: dict[type[StrEnum], dict[str, frozenset[StrEnum]]] = {
     RunState: {
         _R.accepted: frozenset({_R.planning, *_RUN_STOPS}),
@@ -104,6 +121,16 @@ MOVES: dict[type[StrEnum], dict[str, frozenset[StrEnum]]] = {
         _P.approved: frozenset(),
         _P.denied: frozenset(),
         _P.expired: frozenset(),
+    },
+    QuestionState: {
+        _Q.open: frozenset({_Q.happened, _Q.not_happened}),
+        _Q.happened: frozenset(),
+        _Q.not_happened: frozenset(),
+    },
+    DeadLetterState: {
+        _D.kept: frozenset({_D.replayed, _D.dropped}),
+        _D.replayed: frozenset({_D.replayed, _D.dropped}),
+        _D.dropped: frozenset(),
     },
 }
 

@@ -81,7 +81,7 @@ class Decay:
             return session.exec(done).first() is None
 
     def _claim(self, epoch: str, at: datetime) -> datetime | None:
-        with self._database.writing() as session:
+        with self._database.writing("memory.decay.claim") as session:
             clock = self._database.now(session)
             job = session.get(JobRunRow, (JOB, epoch)) or JobRunRow(job=JOB, epoch=epoch, started_at=at)
             if job.state == "done" or (job.lease_until > clock and job.holder != self._worker):
@@ -93,7 +93,7 @@ class Decay:
     def _move_batch(self, epoch: str, status: Status, at: datetime) -> bool:
         """Move one batch in one transaction; return whether there may be more."""
         moment = at.timestamp()
-        with self._database.writing() as session:
+        with self._database.writing("memory.decay.move") as session:
             job = session.get(JobRunRow, (JOB, epoch))
             if job is None or job.holder != self._worker:
                 return False  # another worker took over while we slept
@@ -131,7 +131,7 @@ class Decay:
 
     def _finish(self, epoch: str, at: datetime) -> dict[str, int]:
         old = at - timedelta(days=_KEEP_DAYS)
-        with self._database.writing() as session:
+        with self._database.writing("memory.decay.finish") as session:
             job = session.get(JobRunRow, (JOB, epoch))
             if job is None or job.holder != self._worker:
                 return {}

@@ -73,7 +73,7 @@ class Relay:
     def reconcile(self) -> Drift:
         """Compare every point with SQL and send what differs through the outbox."""
         indexed = self._index.revisions()
-        with self._database.writing() as session:
+        with self._database.writing("memory.relay.drift") as session:
             at = now()
             wanted = _active(session)
             missing = [id_ for id_ in wanted if id_ not in indexed]
@@ -122,7 +122,7 @@ class Relay:
 
     def _settle(self, batch: list[Memory], fresh: dict[str, Vector]) -> None:
         """Take a batch out of the outbox, except what changed meanwhile."""
-        with self._database.writing() as session:
+        with self._database.writing("memory.relay.settle") as session:
             for memory in batch:
                 session.execute(
                     delete(MemoryOutboxRow).where(
@@ -137,7 +137,7 @@ class Relay:
             self._cache.keep(session, {hash_: vector for hash_, vector in fresh.items() if hash_ in still})
 
     def _postpone(self, batch: list[Memory], why: str) -> None:
-        with self._database.writing() as session:
+        with self._database.writing("memory.relay.postpone") as session:
             session.execute(
                 update(MemoryOutboxRow)
                 .where(col(MemoryOutboxRow.pk).in_([m.pk for m in batch]))

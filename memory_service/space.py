@@ -33,7 +33,7 @@ class Space:
 def current_space(database: Database, embedder: Embedder) -> Space:
     """Return the space of the configured embedder, made on first use; log where it changed."""
     probe = embedder.passages([_PROBE])[0]
-    with database.writing() as session:
+    with database.writing("memory.space") as session:
         known = list(session.exec(select(EmbedSpaceRow).order_by(col(EmbedSpaceRow.created_at))))
         row = next((r for r in known if r.name == embedder.name and _same(r.probe, probe)), None)
         if row is None:

@@ -40,20 +40,20 @@ class Store:
     ) -> Written:
         """Store a candidate that passed the gate, by the rules of its key."""
         try:
-            with self.database.writing(durable=True) as session:
+            with self.database.writing("memory.write", durable=True) as session:
                 return upsert(session, candidate, verdict, at, actor, reason)
         except IntegrityError:
             # two processes learnt the same at once (PostgreSQL): the other's row is there now
-            with self.database.writing(durable=True) as session:
+            with self.database.writing("memory.write", durable=True) as session:
                 return upsert(session, candidate, verdict, at, actor, reason)
 
     def learn(self, lesson: Lesson, at: datetime) -> list[Written]:
         """Store what one run taught and mark the run as learnt, all or nothing; [] where it was learnt before."""
         try:
-            with self.database.writing(durable=True) as session:
+            with self.database.writing("memory.learn", durable=True) as session:
                 return _learn(session, lesson, at)
         except IntegrityError:  # as above; where the other learnt the same run nothing is left to do
-            with self.database.writing(durable=True) as session:
+            with self.database.writing("memory.learn", durable=True) as session:
                 return _learn(session, lesson, at)
 
     def forget(
@@ -63,7 +63,7 @@ class Store:
 
         An id may be cut to its first 8 or more characters where that names one memory.
         """
-        with self.database.writing(durable=True) as session:
+        with self.database.writing("memory.forget", durable=True) as session:
             found = one(session, namespace, memory_id)
             if found is None:
                 return None
@@ -84,13 +84,13 @@ class Store:
 
     def look_again(self, behind: Sequence[tuple[int, int]], at: datetime) -> None:
         """Ask the relay to look at memories (pk and revision) again."""
-        with self.database.writing() as session:
+        with self.database.writing("memory.look_again") as session:
             for pk, rev in behind:
                 enqueue(session, pk, rev, at)
 
     def cite(self, namespace: str, ids: Sequence[str], *, cited_by: str, at: datetime) -> int:
         """Note that a run or session cited memories; each counts once per run or session."""
-        with self.database.writing() as session:
+        with self.database.writing("memory.cite") as session:
             known = select(MemoryRow.pk).where(
                 col(MemoryRow.id).in_(ids), col(MemoryRow.namespace) == namespace
             )
@@ -103,7 +103,7 @@ class Store:
 
     def reinforce(self, at: datetime) -> int:
         """Apply the citations noted since the last time; return how many memories grew stronger."""
-        with self.database.writing() as session:
+        with self.database.writing("memory.reinforce") as session:
             pending = select(MemoryAccessRow).where(col(MemoryAccessRow.flushed).is_(False))
             noted: dict[int, list[float]] = {}
             for access in session.exec(pending):

@@ -34,7 +34,7 @@ def claim(database: Database, *, run_id: str, channel: str, call_id: str, resend
     `answer` holds the call that made it.
     """
     key = delivery_key(run_id, channel)
-    with database.writing(durable=True) as session:
+    with database.writing("delivery.claim", durable=True) as session:
         row = session.get(DeliveryRow, key)
         if row is None:
             row = DeliveryRow(key=key, run_id=run_id, channel=channel)
@@ -57,7 +57,7 @@ def claim(database: Database, *, run_id: str, channel: str, call_id: str, resend
 
 def settle(database: Database, key: str, state: State, answer: str) -> None:
     """Store how a claimed message ended."""
-    with database.writing(durable=True) as session:
+    with database.writing("delivery.settle", durable=True) as session:
         row = session.get_one(DeliveryRow, key)
         row.state, row.answer, row.updated_at = state, answer, now()
         session.add(row)

@@ -104,7 +104,7 @@ class Gate:
         def change(session: Session) -> None:
             session.add(asked)
 
-        await self.journal.write(change, durable=True)
+        await self.journal.write("journal.ask", change, durable=True)
         await self.emit(
             ApprovalRequested(
                 run_id=self.work.run_id,

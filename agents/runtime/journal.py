@@ -54,13 +54,13 @@ class Journal:
     async def commit_turn(self, turn: Turn, number: int) -> DoneTurn:
         """Commit a turn and its calls, redacted: a brain's words go the same way as everybody's."""
         clean = Turn.model_validate(self._redactor.value(storable(turn.model_dump(mode="json"))))
-        return await self.write(lambda session: self._commit_turn(session, clean, number))
+        return await self.write("journal.turn", lambda session: self._commit_turn(session, clean, number))
 
-    async def write(self, change: Callable[[Session], T], *, durable: bool = False) -> T:
+    async def write(self, name: str, change: Callable[[Session], T], *, durable: bool = False) -> T:
         """Apply a change in one transaction, under the fence; raise LostLease where it is old."""
 
         def apply() -> T:
-            with self._database.writing(durable=durable) as session:
+            with self._database.writing(name, durable=durable) as session:
                 hold(session, self.assignment_id, self.fence)
                 return change(session)
 
@@ -103,7 +103,7 @@ class Journal:
             session.add(row)
             return row.attempts
 
-        return await self.write(change, durable=effect is not Effect.read)
+        return await self.write("journal.begin", change, durable=effect is not Effect.read)
 
     async def end(
         self,
@@ -123,7 +123,7 @@ class Journal:
             row.result = {"value": value} if error is None else {"value": value, "error": error}
             session.add(row)
 
-        await self.write(change, durable=effect is not Effect.read)
+        await self.write("journal.end", change, durable=effect is not Effect.read)
 
     async def move(self, call_id: str, state: CallState) -> None:
         """Move a call that has not run yet (to and from waiting)."""
@@ -135,7 +135,7 @@ class Journal:
                 row.state = state.value
                 session.add(row)
 
-        await self.write(change)
+        await self.write("journal.move", change)
 
     def _load(self) -> list[DoneTurn]:
         with self._database.reading() as session:

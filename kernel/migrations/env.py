@@ -6,7 +6,7 @@ from alembic import context
 from sqlmodel import SQLModel
 
 database = context.config.attributes["database"]
-with database.writing() as session:
+with database.writing("schema.migrate") as session:
     context.configure(
         connection=session.connection(),
         target_metadata=SQLModel.metadata,

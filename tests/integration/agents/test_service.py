@@ -345,7 +345,7 @@ async def test_a_committed_turn_is_not_asked_again_and_a_finished_call_not_made_
         await d.coordinator.advance("run-1")
         first = asyncio.create_task(d.worker("w1").work("run-1:job", lambda _line: None))
         await first
-        with d.database.writing() as session:  # as if the worker had died after its last call
+        with d.database.writing("test") as session:  # as if the worker had died after its last call
             session.execute(
                 update(AssignmentRow).values(state="running", lease_until=0.0, outcome=None, ended_at=None)
             )
@@ -453,7 +453,7 @@ async def test_an_agent_without_a_live_worker_fails_with_the_next_step(desk: Mak
         assert d.run("run-1").state == "planning"  # its worker may still be starting
         from kernel.records import RunRow
 
-        with d.database.writing() as session:
+        with d.database.writing("test") as session:
             session.execute(update(RunRow).values(created_at=now() - timedelta(minutes=1)))
         await d.reconciler.tick_once()
         await d.settle()
@@ -497,7 +497,7 @@ async def test_a_lost_bell_is_rung_again_and_a_full_queue_is_left_alone(desk: Ma
         await d.redis.lpush("agents.worker", "a bell")  # it is there; its worker is just busy
         d.reconciler.tick = timedelta(seconds=1)
         for seconds, rung in ((5, []), (20, [("agents.worker.work", "run-1:job")])):  # but not for ever
-            with d.database.writing() as session:
+            with d.database.writing("test") as session:
                 session.execute(update(AssignmentRow).values(rung_at=now() - timedelta(seconds=seconds)))
             await d.reconciler.tick_once()
             assert d.rung == rung
@@ -583,7 +583,7 @@ async def test_a_decision_whose_bell_was_lost_is_seen_by_the_reconciler(desk: Ma
     async with desk(agent) as d:
         await d.submit("run-1")
         await d.settle()
-        with d.database.writing() as session:  # as if whoever decided had died at once
+        with d.database.writing("test") as session:  # as if whoever decided had died at once
             session.execute(update(ApprovalRow).values(state="approved", decided_by="ann"))
         await d.reconciler.tick_once()
         await d.settle()

@@ -384,7 +384,7 @@ async def test_health_names_what_does_not_answer(tmp_path: Path) -> None:
                 assert unsent.headers["retry-after"] == "2"
                 server.start()
                 assert (await client.get("/healthz")).status_code == 200
-                with d.database.writing() as db:
+                with d.database.writing("test") as db:
                     db.execute(update(RunRow).values(reason=""))
                     db.connection().exec_driver_sql("DROP TABLE run")
                 assert "no such table" in (await client.get("/healthz")).json()["sql"]

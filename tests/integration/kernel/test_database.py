@@ -27,6 +27,7 @@ def database(tmp_path: Path) -> Database:
 
 
 def test_migrating_twice_is_harmless_and_matches_the_rows(database: Database) -> None:
+    import kernel.ledgers  # noqa: F401 registers its tables
     import memory_service.tables  # noqa: F401 registers its tables
 
     assert migrate(database) == revision(database)
@@ -36,7 +37,7 @@ def test_migrating_twice_is_harmless_and_matches_the_rows(database: Database) ->
 
 
 def test_a_newer_database_is_refused(database: Database) -> None:
-    with database.writing() as session:
+    with database.writing("test") as session:
         session.connection().execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(Fatal, match="'9999', which this version does not know"):
         migrate(database)
@@ -44,19 +45,19 @@ def test_a_newer_database_is_refused(database: Database) -> None:
 
 def test_moments_keep_their_zone_and_naive_ones_are_refused(database: Database) -> None:
     shanghai = datetime(2026, 11, 29, 11, 0, tzinfo=timezone(timedelta(hours=8)))
-    with database.writing() as session:
+    with database.writing("test") as session:
         session.add(RunRow(id="r", deadline_at=shanghai))
     with database.reading() as session:
         assert session.get_one(RunRow, "r").deadline_at == datetime(2026, 11, 29, 3, 0, tzinfo=UTC)
     naive = datetime(2026, 11, 29)  # noqa: DTZ001 the point
-    with pytest.raises(Fatal, match="without a zone"), database.writing() as session:
+    with pytest.raises(Fatal, match="without a zone"), database.writing("test") as session:
         session.add(RunRow(id="s", deadline_at=naive))  # flushed by the commit
 
 
 def test_writers_queue_instead_of_failing(database: Database) -> None:
     def add(number: int) -> None:
         for step in range(20):
-            with database.writing() as session:
+            with database.writing("test") as session:
                 session.exec(select(RunRow)).all()  # read, then write: a deferred transaction would fail here
                 session.add(RunRow(id=f"{number}-{step}"))
 
@@ -71,7 +72,7 @@ def test_writers_queue_instead_of_failing(database: Database) -> None:
 
 def test_durable_writes_wait_for_the_disk(database: Database) -> None:
     for durable, level in ((True, 2), (False, 1)):
-        with database.writing(durable=durable) as session:
+        with database.writing("test", durable=durable) as session:
             assert session.connection().execute(text("PRAGMA synchronous")).scalar_one() == level
 
 

@@ -19,7 +19,7 @@ from kernel.schema import migrate
 def database(tmp_path: Path) -> Database:
     made = Database(f"sqlite:///{tmp_path / 'x.db'}")
     migrate(made)
-    with made.writing() as session:
+    with made.writing("test") as session:
         session.add(RunRow(id="r"))
         session.add(AssignmentRow(id="a", run_id="r", key="k", agent="x", queue="q", state="queued"))
     return made
@@ -46,9 +46,9 @@ def test_an_old_fence_writes_nothing(database: Database) -> None:
     assert first is not None
     assert second is not None
     assert second.fence == first.fence + 1
-    with pytest.raises(LostLease), database.writing() as session:
+    with pytest.raises(LostLease), database.writing("test") as session:
         hold(session, "a", first.fence)
-    with database.writing() as session:
+    with database.writing("test") as session:
         assert hold(session, "a", second.fence).worker == "w2"
 
 
@@ -62,7 +62,7 @@ def test_renewal_says_what_was_lost_or_stopped(database: Database) -> None:
     assert row is not None
     assert renew(database, {"a": row.fence}, seconds=60) == {}
     assert renew(database, {"a": row.fence - 1}, seconds=60) == {"a": "lost"}
-    with database.writing() as session:
+    with database.writing("test") as session:
         session.execute(update(RunRow).where(col(RunRow.id) == "r").values(stop="cancelled"))
     assert renew(database, {"a": row.fence}, seconds=60) == {"a": "cancelled"}
 

@@ -86,7 +86,7 @@ def test_a_night_is_done_once_and_a_second_run_finds_nothing(desk: World) -> Non
     assert desk.memory.decay().ran
     after = snapshot(desk)
     assert not desk.memory.decay().ran
-    with desk.database.writing() as session:
+    with desk.database.writing("test") as session:
         session.execute(text("DELETE FROM job_run"))
     again = desk.memory.decay()
     assert (again.ran, again.counts) == (True, {})
@@ -154,7 +154,7 @@ def test_a_worker_whose_lease_was_taken_writes_nothing_more(desk: World) -> None
     desk.pass_days(20)
 
     def take_over() -> None:
-        with desk.database.writing() as session:
+        with desk.database.writing("test") as session:
             job = session.exec(select(JobRunRow).where(JobRunRow.job == "decay")).one()
             job.holder = "thief"
 

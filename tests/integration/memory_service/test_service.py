@@ -92,7 +92,7 @@ def test_what_was_not_verified_is_no_remedy(desk: World, actions: list[object]) 
 
 
 def test_the_journal_confirms_a_remedy(desk: World) -> None:
-    with desk.database.writing() as session:
+    with desk.database.writing("test") as session:
         session.add(
             CallRow(
                 id="call-1",
@@ -272,7 +272,7 @@ def test_the_audit_is_a_chain_and_tells_where_it_was_broken(desk: World) -> None
     desk.remember("the owner of billing is Bob", key="owner")
     desk.memory.forget({"id": id_})
     assert broken_link(desk.database) is None
-    with desk.database.writing() as session:
+    with desk.database.writing("test") as session:
         row = session.exec(select(MemoryAuditRow).where(MemoryAuditRow.seq == 2)).one()
         row.actor = "somebody else"
     assert broken_link(desk.database) == 2

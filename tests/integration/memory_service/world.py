@@ -137,7 +137,7 @@ def end_run(
     own = {"namespace": told.pop("namespace", "default"), "user": told.pop("user", "ann")}
     request = Request(text=text, labels=labels or {}, **own)
     report = Report(run_id=run_id, state=state, request=text, memories=memories or [], **told)
-    with world_.database.writing() as session:
+    with world_.database.writing("test") as session:
         session.add(
             RunRow(
                 id=run_id,

@@ -47,7 +47,7 @@ def test_an_empty_desk_tells_zeros(database: Database) -> None:
 
 def test_rows_are_counted_and_the_oldest_is_aged(database: Database) -> None:
     at = now()
-    with database.writing() as db:
+    with database.writing("test") as db:
         db.add(RunRow(id="a", state="planning", created_at=at - timedelta(seconds=30)))
         db.add(RunRow(id="b", state="accepted", created_at=at - timedelta(seconds=90)))
         db.add(RunRow(id="c", state="failed", created_at=at - timedelta(days=9)))

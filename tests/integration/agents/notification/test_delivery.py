@@ -60,6 +60,6 @@ def test_another_call_waits_for_a_live_claim(database: Database, resend: bool) -
     first = _claim(database)
     other = _claim(database, "c2", resend=resend)
     assert (other.mine, other.state) == (False, "claimed")
-    with database.writing() as session:
+    with database.writing("test") as session:
         session.get_one(DeliveryRow, first.key).updated_at = now() - timedelta(seconds=CLAIM_SECONDS + 1)
     assert _claim(database, "c2", resend=resend).mine is resend

@@ -29,7 +29,7 @@ ARGV = ["svc", "restart", "a b"]
 def waiting_run(folder: Path) -> None:
     database = Database(Settings(data_dir=folder).database)
     migrate(database)
-    with database.writing() as session:
+    with database.writing("test") as session:
         session.add(RunRow(id=RUN, state="waiting", request={"text": "restart it"}))
         session.add(
             AssignmentRow(

@@ -20,7 +20,7 @@ def settings(tmp_path: Path) -> Settings:
     made = Settings(data_dir=tmp_path)
     database = Database(made.database)
     migrate(database)
-    with database.writing() as session:
+    with database.writing("test") as session:
         for id_, state in (("aaa-1", "working"), ("aaa-2", "failed"), ("b%b-1", "succeeded")):
             session.add(RunRow(id=id_, state=state, request={"text": f"why {id_}"}, created_at=now()))
         session.add(
