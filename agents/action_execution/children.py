@@ -11,23 +11,28 @@ import re
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from agents.action_execution.action import Limits
 from agents.action_execution.argv import is_control
 from agents.action_execution.catalogue import SAFE_PATH
+from agents.runtime.processes import GRACE_SECONDS, signal_group
+from agents.runtime.tools import ChildLog
 from kernel.clock import monotonic
 from kernel.contracts import Value
 from kernel.errors import Retryable
+from kernel.faults import around
 
 #: Bytes of output kept from the start and from the end; the hash is over all of it.
 KEPT_BYTES = 3 * 1024
 
-#: Seconds between TERM and KILL.
-GRACE_SECONDS = 2.0
-
 #: Seconds to read what an ended child left in the pipe; something it started may hold the pipe for ever.
 DRAIN_SECONDS = 0.3
+
+#: What the launcher waits for.
+GO = b"g"
 
 _CHUNK = 64 * 1024
 _BROKEN = re.compile("\ufffd+")  # three bytes each: a run of them would triple what we keep
@@ -90,26 +95,33 @@ def _clean(text: str) -> str:
 
 
 async def run_child(
-    argv: list[str], *, seconds: float, limits: Limits, env: Mapping[str, str] | None = None
+    argv: list[str],
+    *,
+    seconds: float,
+    limits: Limits,
+    env: Mapping[str, str] | None = None,
+    log: ChildLog | None = None,
 ) -> ChildResult:
-    """Run a program to its end; its whole group is killed after `seconds`, or when this is cancelled."""
+    """Run a program to its end; its whole group is killed after `seconds`, or when this is cancelled.
+
+    With a `log` the program starts only once it is recorded; Retryable or LostLease then says that it never did.
+    """
     started = monotonic()
     capture = _Capture()
-    process, reading = await _start(argv, limits, env or {}, capture)
+    child = await _start(argv, limits, {**(env or {}), **(log.mark if log else {})}, capture)
     timed_out = False
     try:
+        await _let_go(child, log)
         async with asyncio.timeout(seconds):
-            await process.wait()
+            await child.process.wait()
     except TimeoutError:
         timed_out = True
     finally:
-        await _stop(process)
-        await asyncio.wait({reading}, timeout=DRAIN_SECONDS)
-        reading.cancel()
-        await asyncio.wait({reading})
+        await _leave(child, log)
+    code = child.process.returncode
     head, tail, truncated = capture.texts()
     return ChildResult(
-        exit_code=-signal.SIGKILL if process.returncode is None else process.returncode,
+        exit_code=-signal.SIGKILL if code is None else code,
         timed_out=timed_out,
         seconds=round(monotonic() - started, 3),
         output_head=head,
@@ -119,28 +131,71 @@ async def run_child(
     )
 
 
-async def _start(
-    argv: list[str], limits: Limits, env: Mapping[str, str], capture: _Capture
-) -> tuple[asyncio.subprocess.Process, asyncio.Task[None]]:
-    """Start a child. The pipe is ours: asyncio's would make `wait` wait for all who inherited it."""
+@dataclass(kw_only=True)
+class _Child:
+    """A launcher that waits, then the program that it became."""
+
+    process: asyncio.subprocess.Process
+    reading: asyncio.Task[None]
+    #: The launcher waits for a byte from here; closed without one, it ends.
+    go: int
+    recorded: bool = False
+
+
+async def _start(argv: list[str], limits: Limits, env: Mapping[str, str], capture: _Capture) -> _Child:
+    """Start a launcher. The pipes are ours: asyncio's would make `wait` wait for all who inherited them."""
     read_end, write_end = os.pipe()
-    limited = json.dumps(limits.model_dump())
+    gate, go = os.pipe()
+    launcher = (sys.executable, "-I", "-S", str(_LAUNCHER))
+    with ExitStack() as ours:
+        ours.callback(os.close, read_end)
+        ours.callback(os.close, go)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(*launcher, json.dumps(limits.model_dump()), str(os.getpid()), str(gate), "--", *argv),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=write_end,
+                stderr=write_end,
+                cwd="/",
+                env=_ENVIRONMENT | dict(env),
+                start_new_session=True,
+                pass_fds=(gate,),
+            )
+        except OSError as error:
+            why = error.strerror or ""
+            raise Retryable(f"{argv[0]} could not be started", why=why, untouched=True) from error
+        finally:
+            os.close(write_end)
+            os.close(gate)
+        ours.pop_all()  # the child has them from here on
+    return _Child(process=process, reading=asyncio.create_task(_read(read_end, capture)), go=go)
+
+
+async def _let_go(child: _Child, log: ChildLog | None) -> None:
+    """Have the child recorded, then let its program start."""
+    if log is not None:
+        try:
+            await log.started(child.process.pid)
+        except Retryable as error:
+            raise Retryable(
+                "the program was not started", why=f"it could not be recorded: {error}", untouched=True
+            ) from error
+        child.recorded = True
+    with around("child.go"), suppress(BrokenPipeError):  # the launcher ended by itself and says why
+        os.write(child.go, GO)
+
+
+async def _leave(child: _Child, log: ChildLog | None) -> None:
+    """Stop what still runs, read what it said, and note its end."""
+    os.close(child.go)
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", str(_LAUNCHER), limited, str(os.getpid()), "--", *argv),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=write_end,
-            stderr=write_end,
-            cwd="/",
-            env=_ENVIRONMENT | dict(env),
-            start_new_session=True,
-        )
-    except OSError as error:
-        os.close(read_end)
-        raise Retryable(f"{argv[0]} could not be started", why=error.strerror or "") from error
+        await _stop(child.process)
     finally:
-        os.close(write_end)
-    return process, asyncio.create_task(_read(read_end, capture))
+        await asyncio.wait({child.reading}, timeout=DRAIN_SECONDS)
+        child.reading.cancel()
+        await asyncio.wait({child.reading})
+    if log is not None and child.recorded and child.process.returncode is not None:
+        await log.ended(child.process.returncode)
 
 
 async def _read(descriptor: int, capture: _Capture) -> None:
@@ -160,19 +215,12 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
     """End a child that still runs: TERM to the group, a grace, then KILL to whatever is left of it."""
     if process.returncode is not None:
         return  # it ended by itself; what it left running (a service, say) is meant to stay
-    _signal_group(process.pid, signal.SIGTERM)
+    signal_group(process.pid, signal.SIGTERM)
     try:
         async with asyncio.timeout(GRACE_SECONDS):
             await process.wait()
     except TimeoutError:
         pass
     finally:
-        _signal_group(process.pid, signal.SIGKILL)
+        signal_group(process.pid, signal.SIGKILL)
     await process.wait()
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    try:
-        os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        return  # gone already; PermissionError is what some systems answer for a group of zombies

@@ -1,7 +1,8 @@
 """The last step before an action's program: limits, signals and a death signal, then exec. Runs alone.
 
-Called as `python -I -S launcher.py LIMITS PARENT -- ARGV...`. A separate program and no `preexec_fn`,
-which may deadlock in a process with threads.
+Called as `python -I -S launcher.py LIMITS PARENT GATE -- ARGV...`. A separate program and no `preexec_fn`,
+which may deadlock in a process with threads. It waits at GATE, a pipe, until the worker has recorded it: a
+byte says go; an end without one says that there is no such record, and then the program never starts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _MIB = 1024 * 1024
 
 def main() -> None:
     """Become the program."""
-    limits, parent, argv = json.loads(sys.argv[1]), int(sys.argv[2]), sys.argv[4:]
+    limits, parent, gate, argv = json.loads(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[5:]
     os.umask(0o077)
     for number in (signal.SIGPIPE, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)  # Python and its workers ignore some, and exec keeps that
@@ -32,6 +33,9 @@ def main() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit(_CANNOT_START)  # the worker died before the death signal was set
+    if not os.read(gate, 1):
+        sys.exit(_CANNOT_START)  # nobody recorded us
+    os.close(gate)
     try:
         os.execv(argv[0], argv)  # noqa: S606 no shell; the environment is the one this got
     except OSError as error:

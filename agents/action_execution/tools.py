@@ -11,21 +11,24 @@ import structlog
 
 from agents.action_execution.action import Action
 from agents.action_execution.catalogue import Catalogue, load_catalogue
-from agents.action_execution.children import GRACE_SECONDS, ChildResult, run_child
+from agents.action_execution.children import ChildResult, run_child
 from agents.action_execution.policy import load_policy
 from agents.action_execution.resolution import Resolved
 from agents.action_execution.verification import QUESTION_SECONDS, Verified, verify
 from agents.runtime.approvals import ApprovalPolicy, is_protected
+from agents.runtime.processes import GRACE_SECONDS
 from agents.runtime.tools import Prepared, Reconciled, Tool, ToolContext
 from kernel.contracts import Effect
+from kernel.database import BUSY_SECONDS
 from kernel.errors import Correctable, Refused, Unknown
 from kernel.settings import Settings
 
 #: Seconds a dry run may take.
 DRY_RUN_SECONDS = 10.0
 
-#: Seconds that a tool's time-out lies above what its parts may take, so that the parts end it cleanly.
-_MARGIN_SECONDS = 5.0
+#: Seconds that a tool's time-out lies above what its parts may take, so that the parts end it cleanly; the
+#: program waits for its record, and that for a busy database.
+_MARGIN_SECONDS = 5.0 + BUSY_SECONDS
 
 _WHY_CHARACTERS = 500
 
@@ -91,7 +94,11 @@ class CatalogueAction:
         """Run the action and verify it. A failed exit is a result; an open outcome is Unknown."""
         action, resolved = self.action, self._resolve(ctx, arguments)
         result = await run_child(
-            resolved.argv, seconds=action.timeout, limits=action.limits, env=resolved.env
+            resolved.argv,
+            seconds=action.timeout,
+            limits=action.limits,
+            env=resolved.env,
+            log=ctx.children,
         )
         if result.timed_out:
             return await self._after_time_out(ctx, arguments, resolved, result)

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, Protocol, get_type_hints
 
 from jsonschema import Draft202012Validator
 from pydantic import ConfigDict, Field, ValidationError, create_model
@@ -30,6 +30,20 @@ class Resources:
     artifacts: ArtifactStore
 
 
+class ChildLog(Protocol):
+    """Where the program that a call starts is recorded, before it may do anything."""
+
+    @property
+    def mark(self) -> dict[str, str]:
+        """Return the variable that the program and all that it starts carry."""
+
+    async def started(self, pid: int) -> None:
+        """Commit who the program will be; raise where it must not start."""
+
+    async def ended(self, exit_code: int) -> None:
+        """Note how it ended."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
     """What a tool knows about its call. `key` names the effect: pass it on as idempotency key."""
@@ -39,6 +53,8 @@ class ToolContext:
     call_id: str = ""
     key: str = ""
     attempt: int = 1
+    #: For the program whose end is the call's end; not for dry runs, probes and checks, which only read.
+    children: ChildLog | None = None
 
 
 class Prepared(Value):

@@ -1,0 +1,125 @@
+"""Children of calls: recorded before they may start, looked for and stopped by whoever takes the call over."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from sqlmodel import Session, col, select
+
+from agents.runtime.journal import Journal
+from agents.runtime.processes import MARK, Named, look, name, stop_group
+from agents.runtime.spec import DoneCall
+from kernel import logs
+from kernel.clock import now
+from kernel.contracts import Value
+from kernel.database import Database
+from kernel.errors import NightdeskError
+from kernel.ledgers import ChildRow
+
+log = logs.get(__name__)
+
+
+class Earlier(Value):
+    """What is known of the programs that earlier attempts at a call started; empty where none was recorded."""
+
+    note: str = ""
+    #: It runs on, here, and could not be stopped: nothing may be made beside it.
+    running: bool = False
+
+
+@dataclass(frozen=True)
+class CallChildren:
+    """The record of the program of one call under one fence."""
+
+    journal: Journal
+    call_id: str
+
+    @property
+    def mark(self) -> dict[str, str]:
+        """Return what the program carries in its environment."""
+        return {MARK: _mark(self.call_id, self.journal.fence)}
+
+    async def started(self, pid: int) -> None:
+        """Commit who the program will be; it must not start before this returns."""
+        named = await asyncio.to_thread(name, pid, _mark(self.call_id, self.journal.fence))
+
+        def change(session: Session) -> None:
+            session.merge(  # a repeat under the same fence takes the place of the one before, which has ended
+                ChildRow(
+                    call_id=self.call_id,
+                    fence=self.journal.fence,
+                    host=named.host,
+                    boot_id=named.boot,
+                    pid=pid,
+                    start_ticks=named.start_ticks,
+                )
+            )
+
+        await self.journal.write("child.record", change, durable=True)
+
+    async def ended(self, exit_code: int) -> None:
+        """Note how the program ended; what the call came to does not hang on it."""
+        try:
+            await _end(self.journal, self.call_id, self.journal.fence, exit_code)
+        except NightdeskError as error:
+            log.warning("end_of_child_not_noted", call=self.call_id, reason=str(error))
+
+
+async def stop_earlier(database: Database, journal: Journal, call: DoneCall) -> Earlier:
+    """Stop what earlier attempts at a call left running on this host, and return what is known of them.
+
+    After this no program of an earlier attempt runs or starts here: one that is not recorded yet needs the old
+    fence to be. Raise what the database raises.
+    """
+    rows = await asyncio.to_thread(_rows, database, call.id, journal.fence)
+    found = [await _settle(journal, row) for row in rows]
+    return Earlier(note="; ".join(one.note for one in found), running=any(one.running for one in found))
+
+
+def _rows(database: Database, call_id: str, fence: int) -> list[ChildRow]:
+    with database.reading() as session:
+        query = select(ChildRow).where(ChildRow.call_id == call_id, ChildRow.fence < fence)
+        return list(session.exec(query.order_by(col(ChildRow.fence))).all())
+
+
+async def _settle(journal: Journal, row: ChildRow) -> Earlier:
+    """Find out what became of one recorded program; where it still runs here, stop its group."""
+    it = f"its program (pid {row.pid} on {row.host}, started {row.started_at:%Y-%m-%d %H:%M:%S} UTC)"
+    if row.ended_at is not None:
+        how = f"ended at {row.ended_at:%H:%M:%S} UTC" + (
+            "" if row.exit_code is None else f" with exit code {row.exit_code}"
+        )
+        return Earlier(note=f"{it} {how}")
+    named = Named(
+        host=row.host,
+        boot=row.boot_id,
+        pid=row.pid,
+        start_ticks=row.start_ticks,
+        mark=_mark(row.call_id, row.fence),
+    )
+    sight = await asyncio.to_thread(look, named)
+    if sight.gone is None:
+        return Earlier(note=f"whether {it} still runs cannot be told: {sight.why}")
+    if sight.gone:
+        await _end(journal, row.call_id, row.fence, None)
+        return Earlier(note=f"{it} was gone at {now():%H:%M:%S} UTC")
+    log.warning("earlier_program_runs", call=row.call_id, pids=sight.pids)
+    if not await stop_group(row.pid):
+        return Earlier(note=f"{it} still runs and could not be stopped", running=True)
+    await _end(journal, row.call_id, row.fence, None)
+    return Earlier(note=f"{it} still ran, and was stopped at {now():%H:%M:%S} UTC")
+
+
+async def _end(journal: Journal, call_id: str, fence: int, exit_code: int | None) -> None:
+    def change(session: Session) -> None:
+        row = session.get(ChildRow, (call_id, fence))
+        if row is not None:
+            row.ended_at, row.exit_code = now(), exit_code
+            session.add(row)
+
+    await journal.write("child.end", change)
+
+
+def _mark(call_id: str, fence: int) -> str:
+    return f"{call_id}/{fence}"
