@@ -9,23 +9,22 @@ from sqlmodel import Session, col, select
 
 from agents.runtime.journal import Journal
 from agents.runtime.processes import MARK, Named, look, name, stop_group
-from agents.runtime.spec import DoneCall
+from agents.runtime.spec import DoneCall, DoneTurn
 from kernel import logs
 from kernel.clock import now
-from kernel.contracts import Value
+from kernel.contracts import Effect
 from kernel.database import Database
 from kernel.errors import NightdeskError
 from kernel.ledgers import ChildRow
+from kernel.states import CALL_ENDED
 
 log = logs.get(__name__)
 
 
-class Earlier(Value):
-    """What is known of the programs that earlier attempts at a call started; empty where none was recorded."""
-
-    note: str = ""
-    #: It runs on, here, and could not be stopped: nothing may be made beside it.
-    running: bool = False
+@dataclass(frozen=True)
+class _Found:
+    note: str
+    runs_on: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,15 +65,24 @@ class CallChildren:
             log.warning("end_of_child_not_noted", call=self.call_id, reason=str(error))
 
 
-async def stop_earlier(database: Database, journal: Journal, call: DoneCall) -> Earlier:
-    """Stop what earlier attempts at a call left running on this host, and return what is known of them.
+async def stop_earlier(database: Database, journal: Journal, turn: DoneTurn) -> DoneTurn:
+    """Stop what earlier attempts at a turn's calls left running on this host; the calls say what is known of it.
 
     After this no program of an earlier attempt runs or starts here: one that is not recorded yet needs the old
     fence to be. Raise what the database raises.
     """
+    return turn.model_copy(
+        update={"calls": list(await asyncio.gather(*(_after(database, journal, c) for c in turn.calls)))}
+    )
+
+
+async def _after(database: Database, journal: Journal, call: DoneCall) -> DoneCall:
+    if call.state in CALL_ENDED or call.fence in (0, journal.fence):
+        return call
     rows = await asyncio.to_thread(_rows, database, call.id, journal.fence)
     found = [await _settle(journal, row) for row in rows]
-    return Earlier(note="; ".join(one.note for one in found), running=any(one.running for one in found))
+    runs_on = call.effect != Effect.read.value and any(one.runs_on for one in found)
+    return call.model_copy(update={"earlier": "; ".join(one.note for one in found), "runs_on": runs_on})
 
 
 def _rows(database: Database, call_id: str, fence: int) -> list[ChildRow]:
@@ -83,14 +91,14 @@ def _rows(database: Database, call_id: str, fence: int) -> list[ChildRow]:
         return list(session.exec(query.order_by(col(ChildRow.fence))).all())
 
 
-async def _settle(journal: Journal, row: ChildRow) -> Earlier:
+async def _settle(journal: Journal, row: ChildRow) -> _Found:
     """Find out what became of one recorded program; where it still runs here, stop its group."""
     it = f"its program (pid {row.pid} on {row.host}, started {row.started_at:%Y-%m-%d %H:%M:%S} UTC)"
     if row.ended_at is not None:
         how = f"ended at {row.ended_at:%H:%M:%S} UTC" + (
             "" if row.exit_code is None else f" with exit code {row.exit_code}"
         )
-        return Earlier(note=f"{it} {how}")
+        return _Found(note=f"{it} {how}")
     named = Named(
         host=row.host,
         boot=row.boot_id,
@@ -100,15 +108,15 @@ async def _settle(journal: Journal, row: ChildRow) -> Earlier:
     )
     sight = await asyncio.to_thread(look, named)
     if sight.gone is None:
-        return Earlier(note=f"whether {it} still runs cannot be told: {sight.why}")
+        return _Found(note=f"whether {it} still runs cannot be told: {sight.why}")
     if sight.gone:
         await _end(journal, row.call_id, row.fence, None)
-        return Earlier(note=f"{it} was gone at {now():%H:%M:%S} UTC")
+        return _Found(note=f"{it} was gone at {now():%H:%M:%S} UTC")
     log.warning("earlier_program_runs", call=row.call_id, pids=sight.pids)
     if not await stop_group(row.pid):
-        return Earlier(note=f"{it} still runs and could not be stopped", running=True)
+        return _Found(note=f"{it} still runs and could not be stopped", runs_on=True)
     await _end(journal, row.call_id, row.fence, None)
-    return Earlier(note=f"{it} still ran, and was stopped at {now():%H:%M:%S} UTC")
+    return _Found(note=f"{it} still ran, and was stopped at {now():%H:%M:%S} UTC")
 
 
 async def _end(journal: Journal, call_id: str, fence: int, exit_code: int | None) -> None:

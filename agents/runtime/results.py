@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agents.runtime.children import Earlier
 from agents.runtime.spec import DoneCall
 from kernel.artifacts import ArtifactStore
 from kernel.errors import Exhausted, Fatal, Unknown
@@ -49,14 +48,12 @@ def summary(call: DoneCall) -> str:
     return text if len(text) <= _SUMMARY_CHARACTERS else f"{text[:_SUMMARY_CHARACTERS]}…"
 
 
-def not_known(call: DoneCall, earlier: Earlier | None = None) -> Unknown:
+def not_known(call: DoneCall) -> Unknown:
     """Return what is said of a call that an earlier worker began and nobody saw end, and of its program."""
     why = f"the worker {call.worker!r} died while it was under way"
     look = "Look at the target before anybody repeats it."
-    if earlier is None or not earlier.note:
-        return Unknown(f"whether {call.tool} happened is not known", why=why, next_step=look)
     return Unknown(
         f"whether {call.tool} happened is not known",
-        why=f"{why}; {earlier.note}",
-        next_step=f"Stop that program first. {look}" if earlier.running else look,
+        why=f"{why}; {call.earlier}" if call.earlier else why,
+        next_step=f"Stop its program first. {look}" if call.runs_on else look,
     )

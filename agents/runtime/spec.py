@@ -46,6 +46,10 @@ class DoneCall(Value):
     attempts: int = 0
     value: Any = None
     error: dict[str, str] | None = None
+    #: For a call that is taken over: what is known of the program an earlier attempt started, and that it
+    #: runs on here, could not be stopped, and nothing may be made beside it.
+    earlier: str = ""
+    runs_on: bool = False
 
 
 class DoneTurn(Value):
