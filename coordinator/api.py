@@ -30,6 +30,7 @@ from kernel.records import ApprovalRow, RunRow
 from kernel.redaction import Redactor
 from kernel.reports import Report
 from kernel.settings import Settings
+from kernel.shapes import present
 from kernel.states import ApprovalState
 from kernel.streams import EventLog
 
@@ -228,7 +229,7 @@ def _view(store: Store, snapshot: Snapshot) -> dict[str, Any]:
         pending = select(ApprovalRow).where(
             ApprovalRow.run_id == run.id, ApprovalRow.state == ApprovalState.pending.value
         )
-        waiting = db.exec(pending).all()
+        waiting = [present(row) for row in db.exec(pending).all()]
     shown = {"call_id", "tool", "argv", "digest", "risk", "why", "expires_at"}
     parts = {"key", "agent", "goal", "state", "reason", "worker", "round"}
     moments = {"created_at", "updated_at", "deadline_at", "ended_at"}

@@ -36,7 +36,7 @@ class Cards:
             await self._field("hdel", card)
 
     async def live(self) -> list[Card]:
-        """Return the cards of all live workers, by agent and worker; cards of another version are passed over."""
+        """Return the cards of all live workers, by agent and worker; what cannot be read is passed over."""
         with redis_errors("the cards"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.time()
@@ -62,6 +62,8 @@ def _read(body: str, now: int) -> tuple[Card | None, bool]:
     except (ValueError, KeyError, TypeError):
         return None, True
     try:
-        return Card.model_validate(told["card"]), expired
-    except (ValidationError, KeyError):
+        # a newer worker's card may say more; what it says here still holds
+        known = {name: value for name, value in told["card"].items() if name in Card.model_fields}
+        return Card.model_validate(known), expired
+    except (ValidationError, KeyError, AttributeError):
         return None, expired

@@ -11,6 +11,7 @@ from kernel.contracts import Request
 from kernel.database import Database
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.reports import Report
+from kernel.shapes import column, present
 from kernel.states import RUN_ENDED
 from memory_service.runs import FinishedRun
 from memory_service.tables import JobRunRow
@@ -31,7 +32,11 @@ def finished_run(database: Database, run_id: str) -> tuple[FinishedRun, Citation
         if row is None or row.state not in RUN_ENDED:
             return None
         calls = session.exec(select(CallRow.id, CallRow.state).where(CallRow.run_id == run_id)).all()
-        outcomes = session.exec(select(AssignmentRow.outcome).where(AssignmentRow.run_id == run_id)).all()
+        left = session.exec(
+            select(AssignmentRow.outcome, AssignmentRow.shape).where(AssignmentRow.run_id == run_id)
+        ).all()
+    present(row)
+    outcomes = [column(AssignmentRow, "outcome", outcome, shape) for outcome, shape in left]
     report = Report.model_validate(row.report or {"run_id": run_id, "state": row.state})
     request = Request.model_validate(row.request)
     served = {str(memory["id"]): str(memory.get("text", "")) for memory in row.memories}

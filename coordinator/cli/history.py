@@ -16,6 +16,7 @@ from kernel.errors import Correctable, Fatal, Retryable
 from kernel.records import ApprovalRow, AssignmentRow, CallRow, RunRow
 from kernel.reports import Report
 from kernel.settings import Settings
+from kernel.shapes import present, readable
 from kernel.states import ApprovalState
 
 _TEXT_LENGTH = 60
@@ -85,18 +86,17 @@ def _only(found: list[Row], kind: str, prefix: str, next_step: str) -> Row:
 def assignments_of(session: Session, run_id: str) -> list[AssignmentRow]:
     """Return the assignments of a run in the order they were made."""
     rows = session.exec(select(AssignmentRow).where(col(AssignmentRow.run_id) == run_id)).all()
-    return sorted(rows, key=lambda row: (row.round, row.created_at, row.key))
+    return sorted(map(present, rows), key=lambda row: (row.round, row.created_at, row.key))
 
 
 def pending_approvals(session: Session, run_id: str) -> list[ApprovalRow]:
     """Return the calls of a run that wait for a person."""
-    return list(
-        session.exec(
-            select(ApprovalRow).where(
-                col(ApprovalRow.run_id) == run_id, col(ApprovalRow.state) == ApprovalState.pending.value
-            )
-        ).all()
-    )
+    rows = session.exec(
+        select(ApprovalRow).where(
+            col(ApprovalRow.run_id) == run_id, col(ApprovalRow.state) == ApprovalState.pending.value
+        )
+    ).all()
+    return [present(row) for row in rows]
 
 
 def waiting_row(approval: ApprovalRow) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def waiting_row(approval: ApprovalRow) -> dict[str, Any]:
 
 def report_of(session: Session, run: RunRow) -> Report:
     """Return the report of a run; of an open one, what there is so far, in the run's present state."""
-    if run.report is not None:
+    if present(run).report is not None:
         return Report.model_validate(run.report)
     so_far = compose(run, assignments_of(session, run.id), now=now())
     return so_far.model_copy(update={"state": run.state, "reason": run.reason, "not_done": []})
@@ -130,7 +130,7 @@ def recent(session: Session, *, state: str | None, limit: int) -> list[dict[str,
             "run_id": row.id,
             "state": row.state,
             "reason": row.reason,
-            "text": _short(str(row.request.get("text", ""))),
+            "text": _short(_asked(row)),
             "session_id": row.session_id,
             "priority": row.priority,
             "created_at": row.created_at.isoformat(),
@@ -139,6 +139,11 @@ def recent(session: Session, *, state: str | None, limit: int) -> list[dict[str,
         }
         for row in session.exec(query).all()
     ]
+
+
+def _asked(run: RunRow) -> str:
+    """Return what was asked; one run of a newer version must not hide all others."""
+    return str(present(run).request.get("text", "")) if readable(run) else "(written by a newer version)"
 
 
 def _short(text: str) -> str:
