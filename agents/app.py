@@ -34,7 +34,10 @@ _agents = Agents(
     model=make_model(_settings),
     doorbell=Doorbell(celery_app, Redactor(_settings.secrets())),
     events=EventLog(
-        _redis, length=_settings.event_stream_length, ttl_seconds=_settings.event_stream_ttl_seconds
+        _redis,
+        length=_settings.event_stream_length,
+        ttl_seconds=_settings.event_stream_ttl_seconds,
+        database=_database,
     ),
     keeper=LeaseKeeper(_database, seconds=_settings.lease_seconds),
     worker=_process.worker,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
-from agents.outcomes import Ending, finish, load_work, merge, park
+from agents.outcomes import Ending, finish, load_work, merge, moved, park
 from agents.runtime.brain import make_brain
 from agents.runtime.evidence import LineReader, check
 from agents.runtime.execution import Execution
@@ -17,9 +17,9 @@ from agents.runtime.spec import AgentSpec, DoneTurn
 from agents.runtime.tools import Resources, Tool, ToolContext
 from kernel import logs
 from kernel.clock import now
-from kernel.contracts import NotDone, Outcome, Work
+from kernel.contracts import Finding, NotDone, Outcome, Work
 from kernel.errors import Cancelled, Fatal, LostLease, NightdeskError, Retryable
-from kernel.events import Event, FindingFound, StatusChange
+from kernel.events import Event, FindingFound
 from kernel.model.port import Model
 from kernel.records import AssignmentRow
 from kernel.redaction import Redactor
@@ -66,6 +66,7 @@ class Assignment:
             fence=row.fence,
             worker=agents.worker,
             redactor=self._redactor,
+            events=agents.events,
         )
 
     async def see_through(self, why_cut: Callable[[], str]) -> None:
@@ -98,7 +99,6 @@ class Assignment:
         await asyncio.shield(self._leave(ending, spec, work))
 
     async def _ending(self, spec: AgentSpec, work: Work) -> Ending:
-        await self._tell("running", detail={"worker": self._agents.worker, "attempt": self._row.attempts + 1})
         left = (work.deadline_at - now()).total_seconds() if work.deadline_at else None
         try:
             async with asyncio.timeout(left):
@@ -119,9 +119,11 @@ class Assignment:
 
     async def _loop(self, spec: AgentSpec, work: Work) -> Outcome | Parked:
         tools, self._missing = await self._agents.offered(spec)
-        texts = TextStream(
+        texts = self._texts = TextStream(
             self._agents.events, run_id=work.run_id, assignment_id=work.assignment_id, agent=spec.name
         )
+        if self._row.fence > 1:
+            texts.turn = 1 + len(await self._journal.load())
 
         async def judge(outcome: Outcome) -> tuple[Outcome, list[str]]:
             served = {memory.id for memory in work.memories}
@@ -149,7 +151,6 @@ class Assignment:
             journal=self._journal,
             policy=spec.policy(self._settings),
             ttl_seconds=self._settings.approval_ttl_seconds,
-            emit=self._emit,
             redactor=self._redactor,
         )
         return Execution(
@@ -158,7 +159,6 @@ class Assignment:
             journal=self._journal,
             gate=gate,
             resources=self._agents.resources,
-            emit=self._emit,
             redactor=self._redactor,
             why_cut=self._why_cut,
         )
@@ -196,6 +196,7 @@ class Assignment:
 
     async def _announce(self, turn: DoneTurn) -> None:
         calls = ", ".join(call.tool for call in turn.calls) or "answer"
+        self._texts.turn = turn.number + 1
         line = f"turn {turn.number} ({turn.brain}): {calls}"
         # nobody waits for Flower to hear of it
         asyncio.get_running_loop().run_in_executor(None, self._say, line)
@@ -204,18 +205,17 @@ class Assignment:
         """Record how it ended, with what the journal proves was done, whatever the ending is."""
         try:
             if ending.state is AssignmentState.waiting:
-                await asyncio.to_thread(park, self._database, self._row)
+                told = [moved(self._row, ending.state, ending.reason)]
+                await self._agents.events.told(park, self._database, self._row, tell=told)
             else:
                 turns = await self._journal.load()
                 collected = spec.collect(work, turns) if spec and work and spec.collect else Outcome()
                 outcome = merge(ending.outcome, self._without(collected, work), turns)
-                await asyncio.to_thread(finish, self._database, self._row, ending, outcome)
-                for finding in outcome.findings:
-                    await self._emit(FindingFound(run_id=self._row.run_id, finding=finding, **self._ids()))
+                found: list[Event] = [self._found(finding) for finding in outcome.findings]
+                found.append(moved(self._row, ending.state, ending.reason))
+                await self._agents.events.told(finish, self._database, self._row, ending, outcome, tell=found)
         except LostLease as lost:
             log.warning("outcome_not_recorded", reason=str(lost))
-            return
-        await self._tell(ending.state.value, reason=ending.reason)
 
     def _without(self, collected: Outcome, work: Work | None) -> Outcome:
         """Return the outcome with what this assignment had to do without."""
@@ -224,15 +224,6 @@ class Assignment:
             notes.append(NotDone(what="the model asked for", why="none is configured; the routine answered"))
         return collected.model_copy(update={"not_done": [*collected.not_done, *notes]})
 
-    def _ids(self) -> dict[str, Any]:
-        return {"assignment_id": self._row.id, "agent": self._row.agent}
-
-    async def _tell(self, state: str, *, reason: str = "", detail: dict[str, Any] | None = None) -> None:
-        await self._emit(
-            StatusChange(
-                run_id=self._row.run_id, state=state, reason=reason, detail=detail or {}, **self._ids()
-            )
-        )
-
-    async def _emit(self, event: Event) -> None:
-        await self._agents.events.append(event)
+    def _found(self, finding: Finding) -> Event:
+        row = self._row
+        return FindingFound(run_id=row.run_id, assignment_id=row.id, agent=row.agent, finding=finding)

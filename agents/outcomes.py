@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlmodel import select
+from sqlalchemy import func
+from sqlmodel import Session, select
 
 from agents.runtime.loop import spent
 from agents.runtime.spec import DoneTurn
@@ -12,8 +15,10 @@ from kernel.clock import now
 from kernel.contracts import MemoryHit, Outcome, Request, SessionTurn, Work
 from kernel.database import Database
 from kernel.errors import Cancelled, Fatal
+from kernel.events import Event, StatusChange, TextDelta
 from kernel.lease import hold
-from kernel.records import ApprovalRow, AssignmentRow, RunRow
+from kernel.outbox import record
+from kernel.records import ApprovalRow, AssignmentRow, RunRow, TurnRow
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, RunState, check_move
 
 
@@ -74,8 +79,10 @@ def merge(outcome: Outcome | None, collected: Outcome, turns: list[DoneTurn]) ->
     )
 
 
-def finish(database: Database, row: AssignmentRow, ending: Ending, outcome: Outcome) -> None:
-    """Commit the end of an assignment, or its way back to the queue."""
+def finish(
+    database: Database, row: AssignmentRow, ending: Ending, outcome: Outcome, *, tell: Sequence[Event]
+) -> None:
+    """Commit the end of an assignment, or its way back to the queue, with the events that tell of it."""
     # not durable: after a power cut the journal is replayed, and what it says of effects is on disk
     with database.writing("assignment.finish") as session:
         held = hold(session, row.id, row.fence)
@@ -89,9 +96,10 @@ def finish(database: Database, row: AssignmentRow, ending: Ending, outcome: Outc
         else:
             held.rung_at = None
         session.add(held)
+        record(session, *tell)
 
 
-def park(database: Database, row: AssignmentRow) -> None:
+def park(database: Database, row: AssignmentRow, *, tell: Sequence[Event]) -> None:
     """Let an assignment wait for people; if they decided meanwhile it goes straight back to the queue."""
     with database.writing("assignment.park", durable=True) as session:
         held = hold(session, row.id, row.fence)
@@ -104,6 +112,7 @@ def park(database: Database, row: AssignmentRow) -> None:
         check_move(AssignmentState(held.state), state)
         held.state, held.lease_until, held.rung_at = state.value, 0.0, None
         session.add(held)
+        record(session, *tell)
 
 
 def fail_broken(database: Database, assignment_id: str, *, worker: str, reason: str) -> str | None:
@@ -115,4 +124,29 @@ def fail_broken(database: Database, assignment_id: str, *, worker: str, reason: 
         check_move(AssignmentState.running, AssignmentState.failed)
         row.state, row.reason, row.ended_at = AssignmentState.failed.value, reason, now()
         session.add(row)
+        record(session, moved(row))
         return row.run_id
+
+
+def moved(row: AssignmentRow, state: AssignmentState | None = None, reason: str = "") -> StatusChange:
+    """Return the event that tells where an assignment stands, or where it goes now."""
+    return StatusChange(
+        run_id=row.run_id,
+        assignment_id=row.id,
+        agent=row.agent,
+        state=(state or AssignmentState(row.state)).value,
+        reason=reason or ("" if state else row.reason),
+    )
+
+
+def begun(session: Session, row: AssignmentRow, worker: str) -> list[Event]:
+    """Return what is told when a worker takes an assignment: text that a lost worker left half said is void."""
+    attempt = row.attempts + 1
+    told = moved(row, AssignmentState.running).model_copy(
+        update={"detail": {"worker": worker, "attempt": attempt}}
+    )
+    if row.fence == 1:
+        return [told]
+    turn = 1 + session.exec(select(func.count()).where(TurnRow.assignment_id == row.id)).one()
+    ids: Any = {"run_id": row.run_id, "assignment_id": row.id, "agent": row.agent}
+    return [told, TextDelta(turn=turn, text="", superseded=True, **ids)]

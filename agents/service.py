@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.assignment import Assignment, Say
-from agents.outcomes import fail_broken
+from agents.outcomes import begun, fail_broken
 from agents.runtime.artifact_tools import read_artifact
 from agents.runtime.mcp_servers import McpServers
 from agents.runtime.spec import AgentSpec
@@ -50,12 +50,13 @@ class Agents:
         """Take the assignment if nobody has it, and see it to its end, its wait, or the end of our lease."""
         if self.draining():
             raise Retryable("this worker is stopping", why="the doorbell is rung again for another one")
-        row = await asyncio.to_thread(
+        row = await self.events.told(
             claim,
             self.resources.database,
             assignment_id,
             worker=self.worker,
             seconds=self.resources.settings.lease_seconds,
+            tell=lambda session, taken: begun(session, taken, self.worker),
         )
         if row is None:
             log.info("not_ours", assignment=assignment_id)
@@ -81,7 +82,7 @@ class Agents:
 
     async def broke(self, assignment_id: str, reason: str) -> None:
         """End an assignment of ours that a bug threw out of its loop, so that nobody waits for its lease."""
-        run_id = await asyncio.to_thread(
+        run_id = await self.events.told(
             fail_broken, self.resources.database, assignment_id, worker=self.worker, reason=reason
         )
         if run_id is not None:

@@ -41,7 +41,10 @@ class Parts:
         self.control = Control(self.redis)
         self.cards = Cards(self.redis)
         self.events = EventLog(
-            self.redis, length=settings.event_stream_length, ttl_seconds=settings.event_stream_ttl_seconds
+            self.redis,
+            length=settings.event_stream_length,
+            ttl_seconds=settings.event_stream_ttl_seconds,
+            database=self.store.database,
         )
 
     @cached_property

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from sqlmodel import Session, col, select
 
+from coordinator.assignments import told
 from coordinator.store import Store, change_row
 from kernel import logs
 from kernel.broker import Doorbell
@@ -16,6 +17,7 @@ from kernel.clock import now
 from kernel.control import Control
 from kernel.errors import Correctable, Refused, Retryable
 from kernel.events import ApprovalDecided
+from kernel.outbox import record
 from kernel.records import ApprovalRow, AssignmentRow, AuditRow, RunRow
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, RunState, check_move
 from kernel.streams import EventLog
@@ -48,19 +50,12 @@ class Decisions:
 
         def change(db: Session) -> tuple[ApprovalRow, AssignmentRow | None]:
             decided = _decide(db, run_id, call_id, decision, by=by, reason=reason, at=now())
-            return decided, _requeue(db, decided.assignment_id)
+            queued = _requeue(db, decided.assignment_id)
+            detail = {"digest": decided.digest, "reason": reason}
+            audit(db, actor=by, action=f"approval.{decided.state}", subject=decided.call_id, detail=detail)
+            return decided, queued
 
-        row, queued = await asyncio.to_thread(change_row, self.store.database, "decisions.decide", change)
-        await self.events.append(
-            ApprovalDecided(
-                run_id=row.run_id,
-                assignment_id=row.assignment_id,
-                call_id=row.call_id,
-                decision=row.state,
-                by=by,
-                reason=row.reason,
-            )
-        )
+        row, queued = await self.events.told(change_row, self.store.database, "decisions.decide", change)
         if queued is not None:
             await self._ring(queued)
         if row.state != decision:
@@ -69,7 +64,7 @@ class Decisions:
 
     async def wake(self, assignment_id: str) -> None:
         """Queue an assignment whose decisions are complete, and ring its agent and the coordinator."""
-        queued = await asyncio.to_thread(
+        queued = await self.events.told(
             change_row, self.store.database, "decisions.wake", lambda db: _requeue(db, assignment_id)
         )
         if queued is not None:
@@ -84,7 +79,7 @@ class Decisions:
 
     async def cancel(self, run_id: str, *, by: str) -> str:
         """Stop a run and return its id; what has not begun never begins, what runs is cut."""
-        await asyncio.to_thread(
+        await self.events.told(
             change_row, self.store.database, "decisions.cancel", lambda db: _stop(db, run_id, by=by)
         )
         try:
@@ -115,15 +110,14 @@ def _decide(
     row.state = ApprovalState.expired.value if late else decision
     row.decided_by, row.reason, row.decided_at = by, reason, at
     db.add(row)
-    db.flush()
-    audit(
-        db,
-        actor=by,
-        action=f"approval.{row.state}",
-        subject=row.call_id,
-        detail={"digest": row.digest, "reason": reason},
-    )
+    record(db, decided_event(row))
     return row
+
+
+def decided_event(row: ApprovalRow) -> ApprovalDecided:
+    """Return the event that tells of a decision."""
+    fields: Any = {"decision": row.state, "by": row.decided_by, "reason": row.reason}
+    return ApprovalDecided(run_id=row.run_id, assignment_id=row.assignment_id, call_id=row.call_id, **fields)
 
 
 def _short(call_id: str) -> str:
@@ -143,6 +137,7 @@ def _requeue(db: Session, assignment_id: str) -> AssignmentRow | None:
     check_move(AssignmentState.waiting, AssignmentState.queued)
     row.state, row.rung_at = AssignmentState.queued.value, now()
     db.add(row)
+    record(db, told(row))
     return row
 
 

@@ -64,7 +64,7 @@ class Planner:
         missing = _missing(plan.assignments, cards)
         if missing and now() - run.created_at < _AGENT_GRACE:
             return False
-        inserted = await asyncio.to_thread(
+        await self.events.told(
             self.store.insert_plan,
             run,
             plan.assignments,
@@ -75,10 +75,8 @@ class Planner:
             planned_by=plan.planned_by,
             memories=[memory.model_dump(mode="json") for memory in memories],
             memory_note=note,
+            tell=[MemoryRecalled(run_id=run.id, memories=memories, note=note), _planned(run, plan)],
         )
-        if inserted:
-            await self.events.append(MemoryRecalled(run_id=run.id, memories=memories, note=note))
-            await self._tell(run, plan.planned_by, plan.assignments)
         return True
 
     async def expand(self, run: RunRow, found: Round) -> bool:
@@ -173,12 +171,11 @@ class Planner:
             ]
         return None
 
-    async def _tell(self, run: RunRow, planned_by: str, assignments: Sequence[PlannedAssignment]) -> None:
-        detail: dict[str, Any] = {
-            "planned_by": planned_by,
-            "assignments": [a.model_dump(include={"key", "agent", "needs"}) for a in assignments],
-        }
-        await self.events.append(StatusChange(run_id=run.id, state=RunState.working.value, detail=detail))
+
+def _planned(run: RunRow, plan: Plan) -> StatusChange:
+    assignments = [a.model_dump(include={"key", "agent", "needs"}) for a in plan.assignments]
+    detail = {"planned_by": plan.planned_by, "assignments": assignments}
+    return StatusChange(run_id=run.id, state=RunState.working.value, detail=detail)
 
 
 def _json(text: str) -> Any:

@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, exists, func, or_, update
 from sqlmodel import Session, col, select
 
-from coordinator.decisions import Decisions, audit
+from coordinator.assignments import told
+from coordinator.decisions import Decisions, audit, decided_event
 from coordinator.store import Store, change_row
 from kernel import logs
 from kernel.broker import COORDINATOR, Doorbell
 from kernel.clock import now
 from kernel.control import Control
-from kernel.events import ApprovalDecided, StatusChange
+from kernel.outbox import record
 from kernel.records import ApprovalRow, AssignmentRow, DeadLetterRow, RunRow
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, check_move
 from kernel.streams import EventLog
@@ -47,24 +48,15 @@ class Reconciler:
         await self._wake_decided()
         await self._ring_again()
         await self._advance_silent()
+        await self.events.relay_behind(await asyncio.to_thread(self._event_numbers))
 
     async def _take_back(self) -> None:
         """Queue assignments whose lease ran out, or fail them past the attempt limit."""
-        taken = await asyncio.to_thread(
+        taken = await self.events.told(
             change_row, self.store.database, "reconcile.take_back", self._expired_leases
         )
         for row in taken:
             log.warning("lease_expired", assignment=row.id, worker=row.worker, attempts=row.attempts)
-            await self.events.append(
-                StatusChange(
-                    run_id=row.run_id,
-                    assignment_id=row.id,
-                    agent=row.agent,
-                    state=row.state,
-                    reason=row.reason,
-                    detail={"attempt": row.attempts + 1, "lost_worker": row.worker},
-                )
-            )
             if row.state == _A.queued.value:
                 await asyncio.to_thread(self.doorbell.ring_work, row)
             else:
@@ -93,22 +85,16 @@ class Reconciler:
             check_move(_A.running, state)
             row.state = state.value
             db.add(row)
-        return list(rows)
+        # by run: two reconcilers then lock runs in the same order
+        ordered = sorted(rows, key=lambda row: row.run_id)
+        record(db, *(told(row, attempt=row.attempts + 1, lost_worker=row.worker) for row in ordered))
+        return ordered
 
     async def _expire_approvals(self) -> None:
-        expired = await asyncio.to_thread(
+        expired = await self.events.told(
             change_row, self.store.database, "reconcile.expire_approvals", _expired_approvals
         )
         for row in expired:
-            await self.events.append(
-                ApprovalDecided(
-                    run_id=row.run_id,
-                    assignment_id=row.assignment_id,
-                    call_id=row.call_id,
-                    decision="expired",
-                    by="the clock",
-                )
-            )
             await self.decisions.wake(row.assignment_id)
 
     async def _wake_decided(self) -> None:
@@ -189,6 +175,12 @@ class Reconciler:
             query = select(RunRow.id).where(due).order_by(col(RunRow.updated_at)).limit(_BATCH)
             return list(db.exec(query).all())
 
+    def _event_numbers(self) -> dict[str, int]:
+        """Return the latest event number of the open runs: their streams should have it."""
+        with self.store.database.reading() as db:
+            query = select(RunRow.id, RunRow.event_seq).where(col(RunRow.state).not_in(RUN_ENDED))
+            return dict(db.exec(query.order_by(col(RunRow.updated_at).desc()).limit(_BATCH)).all())
+
 
 def _expired_approvals(db: Session) -> list[ApprovalRow]:
     rows = db.exec(
@@ -200,5 +192,8 @@ def _expired_approvals(db: Session) -> list[ApprovalRow]:
         row.state, row.decided_by, row.decided_at = ApprovalState.expired.value, "the clock", now()
         row.reason = "nobody decided in time, which means no"
         db.add(row)
+    ordered = sorted(rows, key=lambda row: row.run_id)
+    record(db, *(decided_event(row) for row in ordered))
+    for row in ordered:
         audit(db, actor="the clock", action="approval.expired", subject=row.call_id, detail={})
-    return list(rows)
+    return ordered

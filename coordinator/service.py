@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from coordinator import playbooks, report, sessions, summary
+from coordinator import assignments, playbooks, report, sessions, summary
 from coordinator.intake import parse
 from coordinator.planner import Planner
 from coordinator.planning import (
@@ -31,12 +31,10 @@ from kernel.broker import MEMORY, Doorbell, Results
 from kernel.clock import now
 from kernel.contracts import Request
 from kernel.errors import Correctable, Fatal, NightdeskError
-from kernel.events import ReportReady, StatusChange
 from kernel.records import RunRow
 from kernel.redaction import Redactor
-from kernel.reports import Report
 from kernel.settings import Settings
-from kernel.states import RUN_ENDED, AssignmentState, RunState
+from kernel.states import CALL_ENDED, RUN_ENDED, CallState, RunState
 from kernel.streams import EventLog
 from kernel.text import storable
 
@@ -72,7 +70,7 @@ class Coordinator:
         request = request.model_copy(update={"text": redactor.text(request.text), "labels": labels})
         request, turns = await asyncio.to_thread(in_session, self.store.database, request)
         deadline = request.deadline_seconds or self.settings.run_deadline_seconds
-        fresh = await asyncio.to_thread(
+        fresh = await self.events.told(
             self.store.insert_run,
             run_id,
             request,
@@ -81,7 +79,6 @@ class Coordinator:
             summary=summary.summarise(turns),
         )
         if fresh:
-            await self._tell(run_id, RunState.accepted)
             await asyncio.to_thread(self.results.store_state, run_id, RunState.accepted.value)
         if problem is not None:
             await self._end_refused(run_id, redactor.text(str(problem)))
@@ -128,17 +125,15 @@ class Coordinator:
 
     async def publish(self, run: RunRow) -> None:
         """Store an ended run's report in the result back end, tell the stream, and have memory learn."""
-        ended = Report.model_validate(run.report)
-        await asyncio.to_thread(self.results.store_report, run.id, ended.model_dump(mode="json"))
-        await self._tell(run.id, RunState(run.state), ended.reason)
-        await self.events.append(ReportReady(run_id=run.id, report=ended))
+        await asyncio.to_thread(self.results.store_report, run.id, run.report or {})
+        await self.events.relay(run.id)
         await asyncio.to_thread(self.store.mark_published, run.id)
         note = Request.model_validate(run.request).text
         await asyncio.to_thread(self.doorbell.ring, "memory.learn", run.id, queue_name=MEMORY, note=note)
 
     def _steps(self, snapshot: Snapshot) -> list[Step]:
-        run, assignments = snapshot.views(max_rounds=self.settings.max_rounds)
-        return next_steps(run, assignments, more=self._next_round(snapshot) is not None, now=now())
+        view, parts = snapshot.views(max_rounds=self.settings.max_rounds)
+        return next_steps(view, parts, more=self._next_round(snapshot) is not None, now=now())
 
     def _next_round(self, snapshot: Snapshot) -> playbooks.Round | None:
         playbook = self.planner.playbook(snapshot.run.playbook)
@@ -154,7 +149,7 @@ class Coordinator:
                 return "next" if await self._move(run, RunState.planning) else "look"
             case Expire():
                 stopped = {"stop": RunState.expired.value, "stop_reason": "the deadline passed"}
-                await asyncio.to_thread(self.store.swap, run, None, **stopped)
+                await self.events.told(self.store.swap, run, None, **stopped)
             case MakePlan():
                 return "look" if await self.planner.plan(run) else "wait"
             case Expand():
@@ -165,7 +160,7 @@ class Coordinator:
                 return "wait"
             case Stop(ids=ids, state=state, reason=reason):
                 why = reason or run.stop_reason or "the deadline passed"
-                await asyncio.to_thread(self.store.stop, ids, state, why)
+                await self.events.told(assignments.stop, self.store.database, ids, state, why)
             case Move(state=state):
                 return "wait" if await self._move(run, state) else "look"
             case Answer():
@@ -173,29 +168,21 @@ class Coordinator:
         return "look"
 
     async def _move(self, run: RunRow, state: RunState) -> bool:
-        moved = await asyncio.to_thread(self.store.swap, run, state)
-        if moved:
-            await self._tell(run.id, state)
-            if state is RunState.planning and self.planner.model:  # which may take a minute over it
-                await asyncio.to_thread(self.results.store_state, run.id, state.value)
+        moved = await self.events.told(self.store.swap, run, state)
+        if moved and state is RunState.planning and self.planner.model:  # which may take a minute over it
+            await asyncio.to_thread(self.results.store_state, run.id, state.value)
         return moved
 
     async def _queue(self, snapshot: Snapshot, ids: Sequence[str]) -> None:
-        for row in await asyncio.to_thread(self.store.queue, ids):
-            await self._tell(
-                row.run_id,
-                AssignmentState.queued,
-                assignment=row.id,
-                agent=row.agent,
-                detail={"key": row.key, "goal": row.goal, "needs": row.needs, "round": row.round},
-            )
+        for row in await self.events.told(assignments.queue, self.store.database, ids):
             await asyncio.to_thread(self.doorbell.ring_work, row, priority=snapshot.run.priority)
 
     async def _answer(self, snapshot: Snapshot) -> Then:
         run = snapshot.run
-        effects = await asyncio.to_thread(self.store.effects, snapshot)
+        effects = await asyncio.to_thread(assignments.effects, self.store.database, snapshot.assignments)
         composed = report.compose(run, snapshot.assignments, now=now(), effects=effects)
-        if not await asyncio.to_thread(self.store.end, run, composed):
+        unended = [call.id for call in effects if CallState(call.state) not in CALL_ENDED]
+        if not await self.events.told(self.store.end, run, composed, open_calls=unended):
             return "look"
         await self.publish(run)
         return "wait"
@@ -203,26 +190,5 @@ class Coordinator:
     async def _end_refused(self, run_id: str, reason: str) -> None:
         snapshot = await asyncio.to_thread(self.store.snapshot, run_id)
         if snapshot is not None:
-            await asyncio.to_thread(self.store.end, snapshot.run, report.refusal(run_id, reason))
+            await self.events.told(self.store.end, snapshot.run, report.refusal(run_id, reason))
         await self.advance(run_id)
-
-    async def _tell(
-        self,
-        run_id: str,
-        state: RunState | AssignmentState,
-        reason: str = "",
-        *,
-        assignment: str = "",
-        agent: str = "",
-        detail: dict[str, Any] | None = None,
-    ) -> None:
-        await self.events.append(
-            StatusChange(
-                run_id=run_id,
-                assignment_id=assignment,
-                agent=agent,
-                state=state.value,
-                reason=reason,
-                detail=detail or {},
-            )
-        )

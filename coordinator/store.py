@@ -13,17 +13,14 @@ from sqlmodel import Session, col, select
 
 from coordinator.planning import AssignmentView, RunView
 from kernel.clock import now
-from kernel.contracts import Effect, PlannedAssignment, Request, SessionTurn
+from kernel.contracts import PlannedAssignment, Request, SessionTurn
 from kernel.database import Database
-from kernel.records import ApprovalRow, AssignmentRow, CallRow, RunRow, SessionRow
+from kernel.events import Event, ReportReady, StatusChange
+from kernel.outbox import record
+from kernel.questions import ask
+from kernel.records import AssignmentRow, CallRow, RunRow, SessionRow
 from kernel.reports import Report
-from kernel.states import (
-    RUN_ENDED,
-    ApprovalState,
-    AssignmentState,
-    RunState,
-    check_move,
-)
+from kernel.states import RUN_ENDED, AssignmentState, RunState, check_move
 
 #: A run id is the client's task id and may be long; ids below it stay readable.
 _ID_CHARACTERS = 40
@@ -66,7 +63,7 @@ class Store:
         session: Sequence[SessionTurn],
         summary: str,
     ) -> bool:
-        """Insert an accepted run; False where it is there already."""
+        """Insert an accepted run and tell of it; False where it is there already."""
         # durable: the message is acknowledged after this, so the row alone keeps the request
         with self.database.writing("run.insert", durable=True) as db:
             if db.get(RunRow, run_id) is not None:
@@ -86,6 +83,7 @@ class Store:
             )
             if request.session_id and db.get(SessionRow, request.session_id) is None:
                 db.add(SessionRow(id=request.session_id, namespace=request.namespace, user=request.user))
+            record(db, StatusChange(run_id=run_id, state=RunState.accepted.value))
             return True
 
     def snapshot(self, run_id: str) -> Snapshot | None:
@@ -102,9 +100,12 @@ class Store:
             return Snapshot(run, rows)
 
     def swap(self, run: RunRow, state: RunState | None = None, **changes: Any) -> bool:
-        """Move a run if nobody changed it since `run` was read; False where somebody did."""
+        """Move a run and tell of it if nobody changed it since `run` was read; False where somebody did."""
         with self.database.writing("run.swap") as db:
-            return _swap(db, run, state, changes)
+            swapped = _swap(db, run, state, changes)
+            if swapped and state is not None:
+                record(db, StatusChange(run_id=run.id, state=state.value))
+            return swapped
 
     def busy(self, run: RunRow, seconds: float) -> None:
         """Tell the reconciler that a run is being worked on for so long at most."""
@@ -120,6 +121,7 @@ class Store:
         queues: dict[str, str],
         missing: dict[str, str],
         state: RunState | None,
+        tell: Sequence[Event] = (),
         **changes: Any,
     ) -> bool:
         """Insert the assignments of a round with the run's move; those of `missing` agents fail at once."""
@@ -144,28 +146,11 @@ class Store:
                         ended_at=now() if lost else None,
                     )
                 )
+            record(db, *tell)
             return True
 
-    def queue(self, ids: Sequence[str]) -> list[AssignmentRow]:
-        """Move pending assignments to queued and return those that we moved."""
-        return self._move("assignment.queue", ids, AssignmentState.queued, rung_at=now())
-
-    def stop(self, ids: Sequence[str], state: AssignmentState, reason: str) -> list[AssignmentRow]:
-        """End assignments that are not running, and the approvals they wait for."""
-        moved = self._move("assignment.stop", ids, state, reason=reason, ended_at=now())
-        with self.database.writing("approval.void") as db:
-            db.execute(
-                update(ApprovalRow)
-                .where(
-                    col(ApprovalRow.assignment_id).in_([row.id for row in moved]),
-                    col(ApprovalRow.state) == ApprovalState.pending.value,
-                )
-                .values(state=ApprovalState.expired.value, reason=reason, decided_at=now())
-            )
-        return moved
-
-    def end(self, run: RunRow, report: Report) -> bool:
-        """End a run with its report."""
+    def end(self, run: RunRow, report: Report, *, open_calls: Sequence[str] = ()) -> bool:
+        """End a run with its report; calls with an effect that never ended become unknown, and a question."""
         with self.database.writing("run.end") as db:
             state = RunState(report.state)
             if state is RunState.succeeded:
@@ -174,48 +159,18 @@ class Store:
             else:
                 check_move(RunState(run.state), state)
             changes = {"report": report.model_dump(mode="json"), "reason": report.reason, "ended_at": now()}
-            return _swap(db, run, state, changes, checked=True)
+            ended = _swap(db, run, state, changes, checked=True)
+            if ended:
+                told = StatusChange(run_id=run.id, state=state.value, reason=report.reason)
+                record(db, told, ReportReady(run_id=run.id, report=report))
+                for call_id in open_calls:
+                    ask(db, db.get_one(CallRow, call_id), "its worker was lost while it was under way")
+            return ended
 
     def mark_published(self, run_id: str) -> None:
         """Remember that the report is in the result back end."""
         with self.database.writing("run.published") as db:
             db.execute(update(RunRow).where(col(RunRow.id) == run_id).values(published=True))
-
-    def effects(self, snapshot: Snapshot) -> list[CallRow]:
-        """Return the calls with an effect of assignments that left no outcome: they happened all the same."""
-        silent = [a.id for a in snapshot.assignments if a.outcome is None]
-        with self.database.reading() as db:
-            return list(
-                db.exec(
-                    select(CallRow)
-                    .where(
-                        col(CallRow.assignment_id).in_(silent),
-                        col(CallRow.effect) != Effect.read.value,
-                        col(CallRow.started_at).is_not(None),
-                    )
-                    .order_by(col(CallRow.started_at))
-                ).all()
-            )
-
-    def _move(
-        self, name: str, ids: Sequence[str], state: AssignmentState, **changes: Any
-    ) -> list[AssignmentRow]:
-        moved = []
-        with self.database.writing(name) as db:
-            rows = db.exec(
-                select(AssignmentRow).where(col(AssignmentRow.id).in_(ids)).with_for_update()
-            ).all()
-            for row in rows:
-                present = AssignmentState(row.state)
-                if present is AssignmentState.running or present is state or row.ended_at is not None:
-                    continue
-                check_move(present, state)
-                row.state = state.value
-                for field, value in changes.items():
-                    setattr(row, field, value)
-                db.add(row)
-                moved.append(row)
-        return moved
 
 
 def change_row(database: Database, name: str, change: Callable[[Session], Any]) -> Any:

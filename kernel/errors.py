@@ -2,9 +2,11 @@
 
 NightdeskError
 ├── Retryable     transport or provider busy: retry the failing call only; `retry_after` is a floor
+│   └── Uncounted what it may cost could not be written down, so it was not sent; no fault of the provider
 ├── Correctable   the model or the caller can mend it: goes back as a tool result
 ├── Refused       policy or approval said no: a tool result, final
 ├── Exhausted     budget, deadline or size: end with what there is
+│   └── OverBudget a limit of the operator's would be passed: the run ends as failed, nothing is tried instead
 ├── Cancelled     somebody said stop: end quietly
 ├── Unknown       an effect may have happened: stop and look, never repeat
 └── Fatal         configuration or bug: fail the run with the reason
@@ -13,11 +15,15 @@ NightdeskError
 
 from __future__ import annotations
 
+from typing import Literal
+
 
 class NightdeskError(Exception):
     """Root of all errors of ours: what happened, why, and what to do next."""
 
     code = "error"
+    #: Of a request to a provider that failed: one that was not sent or was refused cost nothing; else nobody knows.
+    billing: Literal["unsent", "refused", "unknown"] = "unknown"
 
     def __init__(self, what: str, *, why: str = "", next_step: str = "") -> None:
         super().__init__(what)
@@ -39,15 +45,25 @@ class NightdeskError(Exception):
 
 
 class Retryable(NightdeskError):
-    """Transport trouble or a busy provider; `retry_after` is a floor in seconds."""
+    """Transport trouble or a busy provider; `retry_after` is a floor in seconds.
+
+    `untouched` says that the world surely was not touched: without it, a call with an effect may have happened.
+    """
 
     code = "unavailable"
 
     def __init__(
-        self, what: str, *, why: str = "", next_step: str = "", retry_after: float | None = None
+        self,
+        what: str,
+        *,
+        why: str = "",
+        next_step: str = "",
+        retry_after: float | None = None,
+        untouched: bool = False,
     ) -> None:
         super().__init__(what, why=why, next_step=next_step)
         self.retry_after = retry_after
+        self.untouched = untouched
 
 
 class Correctable(NightdeskError):
@@ -66,6 +82,18 @@ class Exhausted(NightdeskError):
     """A budget, deadline or size limit was reached."""
 
     code = "exhausted"
+
+
+class OverBudget(Exhausted):
+    """A budget would be overspent: never retried, and no other way is tried; `what` begins with "budget: "."""
+
+    code = "budget"
+
+
+class Uncounted(Retryable):
+    """A request could not be reserved in its budgets, so it was not sent."""
+
+    code = "uncounted"
 
 
 class Cancelled(NightdeskError):

@@ -45,6 +45,8 @@ class ToolCallStart(_Event):
     call_id: str
     tool: str
     arguments: dict[str, Any] = {}
+    #: Above 1 where it is made again after its worker died (as its effect allows).
+    attempt: int = 1
 
 
 class ToolCallResult(_Event):

@@ -14,6 +14,8 @@ from kernel import logs
 from kernel.clock import monotonic, now
 from kernel.database import Database
 from kernel.errors import LostLease, NightdeskError
+from kernel.events import Event
+from kernel.outbox import record
 from kernel.records import AssignmentRow, RunRow
 from kernel.states import AssignmentState
 
@@ -22,8 +24,15 @@ log = logs.get(__name__)
 _A = AssignmentState
 
 
-def claim(database: Database, assignment_id: str, *, worker: str, seconds: float) -> AssignmentRow | None:
-    """Take a queued assignment, or one whose lease ran out; return None where somebody else has it."""
+def claim(
+    database: Database,
+    assignment_id: str,
+    *,
+    worker: str,
+    seconds: float,
+    tell: Callable[[Session, AssignmentRow], list[Event]] = lambda _session, _row: [],
+) -> AssignmentRow | None:
+    """Take a queued assignment, or one whose lease ran out, and tell of it; None where somebody else has it."""
     with database.writing("lease.claim") as session:
         clock = database.now(session)
         free = or_(
@@ -43,7 +52,9 @@ def claim(database: Database, assignment_id: str, *, worker: str, seconds: float
         )
         if taken.rowcount != 1:  # type: ignore[attr-defined] # an UPDATE's result has it
             return None
-        return session.get(AssignmentRow, assignment_id)
+        row = session.get_one(AssignmentRow, assignment_id)
+        record(session, *tell(session, row))
+        return row
 
 
 def renew(database: Database, held: dict[str, int], *, seconds: float) -> dict[str, str]:

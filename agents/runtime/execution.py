@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from agents.runtime.children import CallChildren, stop_earlier
 from agents.runtime.gate import Gate
-from agents.runtime.journal import Journal, done_call
+from agents.runtime.journal import Journal
 from agents.runtime.results import bounded, not_known, summary
 from agents.runtime.spec import DoneCall, DoneTurn
 from agents.runtime.tools import Reconciled, Resources, Tool, ToolContext
@@ -16,7 +17,8 @@ from kernel import logs
 from kernel.clock import monotonic
 from kernel.contracts import Effect, Work
 from kernel.errors import Correctable, Exhausted, LostLease, NightdeskError, Refused, Retryable, Unknown
-from kernel.events import Event, ToolCallResult, ToolCallStart
+from kernel.events import ToolCallResult, ToolCallStart
+from kernel.faults import around
 from kernel.records import CallRow
 from kernel.redaction import Redactor
 from kernel.states import CALL_ENDED, CallState
@@ -29,8 +31,6 @@ _RETRY_SECONDS = 1.0
 #: May be made again when the outcome of an earlier attempt is not known.
 _REPEATABLE = frozenset({Effect.read, Effect.idempotent, Effect.keyed})
 
-Emit = Callable[[Event], Awaitable[Any]]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
@@ -41,7 +41,6 @@ class Execution:
     journal: Journal
     gate: Gate
     resources: Resources
-    emit: Emit
     redactor: Redactor
     #: Why this work is being cut, once it is: a drained call is left for the next worker to judge.
     why_cut: Callable[[], str] = lambda: ""
@@ -49,6 +48,7 @@ class Execution:
     async def run_calls(self, turn: DoneTurn) -> DoneTurn:
         """Run every call of the turn that has not ended; those that need a person stay `waiting`."""
         settled: dict[str, DoneCall] = {}
+        turn = await stop_earlier(self.resources.database, self.journal, turn)
         firsts = list({call.key: call for call in reversed(turn.calls)}.values())
         # the same call twice in one turn: the second comes after the first, and finds its result
         for group in (firsts, [call for call in turn.calls if call not in firsts]):
@@ -71,8 +71,7 @@ class Execution:
                 )
             tool.check(call.arguments)
             if call.fence and call.fence != self.journal.fence:
-                taken = await self._take_over(tool, call)
-                if taken is not None:
+                if (taken := await self._take_over(tool, call)) is not None:
                     return taken
             elif tool.effect is not Effect.read and (twin := await self.journal.twin(call)) is not None:
                 return await self._as_twin(call, twin)
@@ -84,18 +83,17 @@ class Execution:
             return await self._refuse(call, error)
 
     async def _make(self, tool: Tool, call: DoneCall, context: ToolContext) -> DoneCall:
-        attempt = await self.journal.begin(call.id, tool.effect)
-        started = monotonic()
-        await self.emit(
-            ToolCallStart(
-                run_id=self.work.run_id,
-                assignment_id=self.work.assignment_id,
-                agent=self.work.agent,
-                call_id=call.id,
-                tool=call.tool,
-                arguments=self.redactor.value(call.arguments),
-            )
+        told = ToolCallStart(
+            run_id=self.work.run_id,
+            assignment_id=self.work.assignment_id,
+            agent=self.work.agent,
+            call_id=call.id,
+            tool=call.tool,
+            arguments=self.redactor.value(call.arguments),
+            attempt=call.attempts + 1,
         )
+        attempt = await self.journal.begin(call.id, tool.effect, tell=[told])
+        started = monotonic()
         try:
             value = await self._attempts(tool, call, context, attempt)
         except asyncio.CancelledError:
@@ -108,7 +106,7 @@ class Execution:
             return await self._end(tool, call, state, monotonic() - started, error=error)
         except Exception as error:  # the tool boundary: a tool's bug is a result, not the end of the run
             log.exception("tool_bug", tool=call.tool, call=call.id)
-            state = CallState.failed if tool.effect in _REPEATABLE else CallState.unknown
+            state = CallState.failed if tool.effect is Effect.read else CallState.unknown
             bug = NightdeskError(f"{call.tool} broke", why=f"{type(error).__name__}: {error}")
             return await self._end(tool, call, state, monotonic() - started, error=bug)
         return await self._end(tool, call, CallState.done, monotonic() - started, value=value)
@@ -119,18 +117,26 @@ class Execution:
         for left in range(_RETRIES, -1, -1):
             try:
                 async with asyncio.timeout(limit):
-                    return await tool.run(context, call.arguments)
+                    with around("effect"):
+                        return await tool.run(context, call.arguments)
             except TimeoutError:
                 return self._timed_out(tool, limit)
             except Retryable as error:
-                if left == 0 or tool.effect not in _REPEATABLE:
-                    raise
+                if left == 0 or not (tool.effect in _REPEATABLE or error.untouched):
+                    raise self._surely(tool, error) from error
                 await asyncio.sleep(max(_RETRY_SECONDS, error.retry_after or 0.0))
         raise Unknown(f"{tool.name} ended without an answer")
 
     @staticmethod
+    def _surely(tool: Tool, error: Retryable) -> NightdeskError:
+        """Return the error where nothing can have happened, else that it is not known."""
+        if tool.effect is Effect.read or error.untouched:
+            return error
+        return Unknown(error.what, why=f"{error.why}; it may have happened all the same")
+
+    @staticmethod
     def _timed_out(tool: Tool, limit: float) -> Any:
-        if tool.effect in _REPEATABLE:
+        if tool.effect is Effect.read:
             raise Exhausted(
                 f"{tool.name} took longer than {limit:g} s", next_step="Ask for less, or use another tool."
             )
@@ -138,11 +144,10 @@ class Execution:
 
     async def _take_over(self, tool: Tool, call: DoneCall) -> DoneCall | None:
         """Decide about a call that another worker began: None means make it (again)."""
-        if tool.effect in _REPEATABLE:
+        if tool.effect in _REPEATABLE and not call.runs_on:
             return None
-        context = self._context(call)
-        if tool.effect is Effect.probe and tool.reconcile is not None:
-            found = await self._probe(tool, call, context)
+        if tool.effect is Effect.probe and tool.reconcile is not None and not call.runs_on:
+            found = await self._probe(tool, call, self._context(call))
             if found.happened is False:
                 return None
             if found.happened:
@@ -166,8 +171,7 @@ class Execution:
         await self.journal.begin(call.id, Effect(twin.effect))
         state = CallState(twin.state) if CallState(twin.state) in CALL_ENDED else CallState.unknown
         state = CallState.failed if state is CallState.denied else state
-        await self.journal.end(call.id, state, value=result.get("value"), error=result.get("error"))
-        return done_call(await self.journal.row(call.id))
+        return await self._close(call, state, value=result.get("value"), error=result.get("error"))
 
     async def _cut_short(self, tool: Tool, call: DoneCall, seconds: float) -> None:
         if self.why_cut() in ("drain", "lost"):
@@ -182,22 +186,15 @@ class Execution:
     async def _refuse(self, call: DoneCall, error: NightdeskError) -> DoneCall:
         """End a call that is not made now; one that an earlier worker began may have happened all the same."""
         if call.fence and call.effect != Effect.read.value:
-            unsure = not_known(call)
-            await self.journal.end(call.id, CallState.unknown, error=self.redactor.value(unsure.as_result()))
-            return await self._told(call.id)
+            unsure = self.redactor.value(not_known(call).as_result())
+            return await self._close(call, CallState.unknown, error=unsure)
         if call.state is CallState.waiting and isinstance(error, Refused):
             state = CallState.denied
         else:
             state = CallState.failed
             if call.state is CallState.waiting:
                 await self.journal.move(call.id, CallState.claimed)
-        await self.journal.end(call.id, state, error=self.redactor.value(error.as_result()))
-        return await self._told(call.id)
-
-    async def _told(self, call_id: str) -> DoneCall:
-        done = done_call(await self.journal.row(call_id))
-        await self._tell(done, 0.0)
-        return done
+        return await self._close(call, state, error=self.redactor.value(error.as_result()))
 
     async def _end(
         self,
@@ -209,33 +206,34 @@ class Execution:
         value: Any = None,
         error: NightdeskError | None = None,
     ) -> DoneCall:
-        safe = await self._stored(value)
+        safe = await asyncio.to_thread(bounded, value, self.redactor, self.resources.artifacts)
         problem = self.redactor.value(error.as_result()) if error is not None else None
-        await self.journal.end(call.id, state, value=safe, error=problem, effect=tool.effect)
-        done = DoneCall(
-            id=call.id, tool=call.tool, arguments=call.arguments, state=state, value=safe, error=problem
+        return await self._close(call, state, value=safe, error=problem, effect=tool.effect, seconds=seconds)
+
+    async def _close(
+        self,
+        call: DoneCall,
+        state: CallState,
+        *,
+        value: Any = None,
+        error: dict[str, str] | None = None,
+        effect: Effect = Effect.read,
+        seconds: float = 0.0,
+    ) -> DoneCall:
+        """Commit the end of a call with the event that tells of it, and return the call as it ended."""
+        done = call.model_copy(update={"state": state, "value": value, "error": error})
+        told = ToolCallResult(
+            run_id=self.work.run_id,
+            assignment_id=self.work.assignment_id,
+            agent=self.work.agent,
+            call_id=call.id,
+            tool=call.tool,
+            state=state.value,
+            summary=summary(done),
+            seconds=round(seconds, 3),
         )
-        await self._tell(done, seconds)
+        await self.journal.end(call.id, state, value=value, error=error, effect=effect, tell=[told])
         return done
-
-    async def _tell(self, call: DoneCall, seconds: float) -> None:
-        await self.emit(
-            ToolCallResult(
-                run_id=self.work.run_id,
-                assignment_id=self.work.assignment_id,
-                agent=self.work.agent,
-                call_id=call.id,
-                tool=call.tool,
-                state=call.state.value,
-                summary=summary(call),
-                seconds=round(seconds, 3),
-            )
-        )
-
-    async def _stored(self, value: Any) -> Any:
-        if value is None:
-            return None
-        return await asyncio.to_thread(bounded, value, self.redactor, self.resources.artifacts)
 
     def _context(self, call: DoneCall) -> ToolContext:
         return ToolContext(
@@ -244,4 +242,5 @@ class Execution:
             call_id=call.id,
             key=call.key,
             attempt=call.attempts + 1,
+            children=CallChildren(self.journal, call.id),
         )

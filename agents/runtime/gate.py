@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from sqlmodel import Session
 
@@ -18,7 +16,7 @@ from kernel.clock import now
 from kernel.contracts import Work
 from kernel.database import Database
 from kernel.errors import Refused
-from kernel.events import ApprovalRequested, Event
+from kernel.events import ApprovalRequested
 from kernel.records import ApprovalRow
 from kernel.redaction import Redactor
 from kernel.states import ApprovalState
@@ -38,7 +36,6 @@ class Gate:
     journal: Journal
     policy: ApprovalPolicy
     ttl_seconds: float
-    emit: Callable[[Event], Awaitable[Any]]
     redactor: Redactor
 
     async def opens(self, tool: Tool, call: DoneCall, context: ToolContext) -> bool:
@@ -104,22 +101,20 @@ class Gate:
         def change(session: Session) -> None:
             session.add(asked)
 
-        await self.journal.write("journal.ask", change, durable=True)
-        await self.emit(
-            ApprovalRequested(
-                run_id=self.work.run_id,
-                assignment_id=self.work.assignment_id,
-                agent=self.work.agent,
-                call_id=call.id,
-                tool=tool.name,
-                argv=asked.argv,
-                digest=asked.digest,
-                risk=asked.risk,
-                expires_at=asked.expires_at.isoformat() if asked.expires_at else "",
-                why=asked.why,
-                **asked.shown,
-            )
+        told = ApprovalRequested(
+            run_id=self.work.run_id,
+            assignment_id=self.work.assignment_id,
+            agent=self.work.agent,
+            call_id=call.id,
+            tool=tool.name,
+            argv=asked.argv,
+            digest=asked.digest,
+            risk=asked.risk,
+            expires_at=asked.expires_at.isoformat() if asked.expires_at else "",
+            why=asked.why,
+            **asked.shown,
         )
+        await self.journal.write("journal.ask", change, durable=True, tell=[told])
 
 
 def _shown(prepared: Prepared) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from sqlmodel import Session, col, select
@@ -14,10 +14,14 @@ from agents.runtime.spec import DoneCall, DoneTurn, Turn
 from kernel.clock import now
 from kernel.contracts import Effect, Outcome, Usage
 from kernel.database import Database
+from kernel.events import Event
 from kernel.lease import hold
+from kernel.outbox import record
+from kernel.questions import ask
 from kernel.records import CallRow, TurnRow
 from kernel.redaction import Redactor
 from kernel.states import CallState, check_move
+from kernel.streams import EventLog
 from kernel.text import storable
 
 T = TypeVar("T")
@@ -41,8 +45,10 @@ class Journal:
         fence: int,
         worker: str,
         redactor: Redactor,
+        events: EventLog,
     ) -> None:
         self._database = database
+        self._events = events
         self._redactor = redactor
         self.run_id, self.assignment_id = run_id, assignment_id
         self.fence, self.worker = fence, worker
@@ -56,15 +62,19 @@ class Journal:
         clean = Turn.model_validate(self._redactor.value(storable(turn.model_dump(mode="json"))))
         return await self.write("journal.turn", lambda session: self._commit_turn(session, clean, number))
 
-    async def write(self, name: str, change: Callable[[Session], T], *, durable: bool = False) -> T:
-        """Apply a change in one transaction, under the fence; raise LostLease where it is old."""
+    async def write(
+        self, name: str, change: Callable[[Session], T], *, durable: bool = False, tell: Sequence[Event] = ()
+    ) -> T:
+        """Apply a change and tell of it in one transaction, under the fence; raise LostLease where it is old."""
 
         def apply() -> T:
             with self._database.writing(name, durable=durable) as session:
                 hold(session, self.assignment_id, self.fence)
-                return change(session)
+                result = change(session)
+                record(session, *tell)
+                return result
 
-        return await asyncio.to_thread(apply)
+        return await self._events.told(apply)
 
     async def row(self, call_id: str) -> CallRow:
         """Return one call's row."""
@@ -90,7 +100,7 @@ class Journal:
 
         return await asyncio.to_thread(read)
 
-    async def begin(self, call_id: str, effect: Effect) -> int:
+    async def begin(self, call_id: str, effect: Effect, *, tell: Sequence[Event] = ()) -> int:
         """Claim a call before it is made and return the attempt; effects are on disk before the world hears."""
 
         def change(session: Session) -> int:
@@ -103,7 +113,7 @@ class Journal:
             session.add(row)
             return row.attempts
 
-        return await self.write("journal.begin", change, durable=effect is not Effect.read)
+        return await self.write("journal.begin", change, durable=effect is not Effect.read, tell=tell)
 
     async def end(
         self,
@@ -113,17 +123,21 @@ class Journal:
         value: Any = None,
         error: dict[str, str] | None = None,
         effect: Effect = Effect.read,
+        tell: Sequence[Event] = (),
     ) -> None:
         """Commit how a call ended; what may have changed the world is on disk before we go on."""
 
         def change(session: Session) -> None:
             row = session.get_one(CallRow, call_id)
+            row.result = {"value": value} if error is None else {"value": value, "error": error}
+            if state is CallState.unknown:
+                ask(session, row, (error or {}).get("message", ""))
+                return
             check_move(CallState(row.state), state)
             row.state, row.ended_at = state.value, now()
-            row.result = {"value": value} if error is None else {"value": value, "error": error}
             session.add(row)
 
-        await self.write("journal.end", change, durable=effect is not Effect.read)
+        await self.write("journal.end", change, durable=effect is not Effect.read, tell=tell)
 
     async def move(self, call_id: str, state: CallState) -> None:
         """Move a call that has not run yet (to and from waiting)."""

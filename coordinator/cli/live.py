@@ -88,7 +88,7 @@ class Show:
         self._tree.take(logged.event)
         line = event_line(logged.event) if self._lines else ""
         if line:
-            screen.out().print(f"{event_time(logged.id)}  {line}", markup=False)
+            screen.out().print(f"{event_time(logged.event.at)}  {line}", markup=False)
         if self._ticking and self._live is not None and isinstance(logged.event, ApprovalRequested):
             self._live.console.print(approval_lines(self._run_id, logged.event))
 

@@ -76,7 +76,8 @@ class _Part:
     state: str = "queued"
     worker: str = ""
     reason: str = ""
-    text: str = ""
+    #: What was said in each turn; of a turn that was cut, only what was said again.
+    texts: dict[int, str] = field(default_factory=dict)
     calls: dict[str, _Call] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
@@ -151,7 +152,7 @@ class RunTree:
             branch.add(Text(f"… {len(calls) - shown} earlier calls", style="dim"))
         for call in calls[-shown:]:
             branch.add(call.draw(at))
-        text = part.text.strip()
+        text = "".join(part.texts.values()).strip()
         if text:
             branch.add(Text(" ".join(text.split())[-_LIVE_TEXT_LENGTH:] if live else text[-_TEXT_LENGTH:]))
         for line in part.lines[-_LIVE_LINES_SHOWN:] if live else part.lines:
@@ -170,7 +171,8 @@ class RunTree:
     def _take_work(self, event: Event) -> None:
         part = self._part(event.assignment_id, event.agent)
         if isinstance(event, TextDelta):
-            part.text = "" if event.superseded else (part.text + event.text)[-4 * _TEXT_LENGTH :]
+            said = "" if event.superseded else part.texts.get(event.turn, "") + event.text
+            part.texts[event.turn] = said[-4 * _TEXT_LENGTH :]
         elif isinstance(event, ToolCallStart):
             part.calls[event.call_id] = _Call(event.tool, _short(event.arguments), _at(event))
         elif isinstance(event, ToolCallResult):

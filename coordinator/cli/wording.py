@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
+
+from kernel.clock import now
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _UNITS = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"))
@@ -29,9 +31,9 @@ def age(days: float) -> str:
     return "just now"
 
 
-def event_time(event_id: str) -> str:
-    """Return when an event was logged, in the reader's zone with its offset: ids begin with milliseconds."""
-    moment = datetime.fromtimestamp(int(event_id.partition("-")[0]) / 1000, UTC)
+def event_time(at: str) -> str:
+    """Return when an event was logged (ISO, as it carries it), in the reader's zone with its offset."""
+    moment = datetime.fromisoformat(at) if at else now()
     return moment.astimezone().strftime("%H:%M:%S %z")
 
 

@@ -323,7 +323,13 @@ async def _die_in_the_call(d: Desk, effect: Effect) -> None:
     row = claim(d.database, "run-1:job", worker="dead", seconds=0.0)
     assert row is not None
     journal = Journal(
-        d.database, run_id="run-1", assignment_id=row.id, fence=row.fence, worker="dead", redactor=Redactor()
+        d.database,
+        run_id="run-1",
+        assignment_id=row.id,
+        fence=row.fence,
+        worker="dead",
+        redactor=Redactor(),
+        events=d.events,
     )
     await journal.commit_turn(Turn(calls=[CallRequest(tool="count")]), 1)
     await journal.begin("run-1:job.1.1", effect)

@@ -188,7 +188,7 @@ async def test_an_id_that_was_trimmed_is_told_and_the_rest_follows(desk: Make) -
         await d.submit("run-1")
         await d.settle()
         whole = await follow(client, "run-1")
-        await d.redis.xtrim("nightdesk:events:run-1", maxlen=3, approximate=False)
+        await d.redis.xtrim("nightdesk:events:2:run-1", maxlen=3, approximate=False)
         seen = await follow(client, "run-1", whole[0]["id"])
         assert seen[0]["event"] == "resync"
         assert "id" not in seen[0]
@@ -201,7 +201,7 @@ async def test_a_log_that_redis_lost_still_ends_with_the_report(desk: Make) -> N
         await d.submit("run-1")
         await d.settle()
         last = (await follow(client, "run-1"))[-2]["id"]
-        await d.redis.delete("nightdesk:events:run-1")
+        await d.redis.delete("nightdesk:events:2:run-1")
         assert [frame["event"] for frame in await follow(client, "run-1")] == ["report"]
         assert [frame["event"] for frame in await follow(client, "run-1", last)] == ["resync", "report"]
 
@@ -216,7 +216,7 @@ async def test_silence_is_filled_with_comments_and_a_lost_report_is_found_in_the
                     break
             await d.settle()
             # the log is lost with the report in it, before the reader could see it
-            await d.redis.delete("nightdesk:events:run-1")
+            await d.redis.delete("nightdesk:events:2:run-1")
             rest = [frame["event"] async for frame in read if "event" in frame]
         assert rest[-1] == "report"
 

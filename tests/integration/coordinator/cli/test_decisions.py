@@ -74,8 +74,8 @@ def announce(url: str) -> None:
     async def append() -> None:
         redis = connect(url)
         events = EventLog(redis, length=100, ttl_seconds=60)
-        await events.append(StatusChange(run_id=RUN, state="waiting"))
-        await events.append(
+        await events.say(StatusChange(run_id=RUN, state="waiting"))
+        await events.say(
             ApprovalRequested(
                 run_id=RUN,
                 assignment_id=PART,

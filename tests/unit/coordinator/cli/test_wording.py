@@ -39,7 +39,7 @@ def test_the_time_of_an_event_is_local_with_its_offset(monkeypatch: pytest.Monke
         for zone, said in (("UTC", "22:15:55 +0000"), ("Asia/Shanghai", "06:15:55 +0800")):
             monkeypatch.setenv("TZ", zone)
             time.tzset()
-            assert event_time("1795990555170-0") == said
+            assert event_time("2026-11-29T22:15:55.170000+00:00") == said
     finally:
         monkeypatch.undo()
         time.tzset()

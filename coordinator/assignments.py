@@ -1,0 +1,89 @@
+"""The rows of assignments as the coordinator moves them, each move in one transaction with what tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import update
+from sqlmodel import Session, col, select
+
+from kernel.clock import now
+from kernel.contracts import Effect
+from kernel.database import Database
+from kernel.events import StatusChange
+from kernel.outbox import record
+from kernel.records import ApprovalRow, AssignmentRow, CallRow
+from kernel.states import ApprovalState, AssignmentState, check_move
+
+
+def queue(database: Database, ids: Sequence[str]) -> list[AssignmentRow]:
+    """Move pending assignments to queued and return those that we moved."""
+    with database.writing("assignment.queue") as db:
+        moved = _move(db, ids, AssignmentState.queued, rung_at=now())
+        record(db, *(_queued(row) for row in moved))
+    return moved
+
+
+def stop(database: Database, ids: Sequence[str], state: AssignmentState, reason: str) -> list[AssignmentRow]:
+    """End assignments that are not running, and the approvals they wait for."""
+    with database.writing("assignment.stop") as db:
+        moved = _move(db, ids, state, reason=reason, ended_at=now())
+        db.execute(
+            update(ApprovalRow)
+            .where(
+                col(ApprovalRow.assignment_id).in_([row.id for row in moved]),
+                col(ApprovalRow.state) == ApprovalState.pending.value,
+            )
+            .values(state=ApprovalState.expired.value, reason=reason, decided_at=now())
+        )
+        record(db, *(told(row) for row in moved))
+    return moved
+
+
+def effects(database: Database, assignments: Sequence[AssignmentRow]) -> list[CallRow]:
+    """Return the calls with an effect of assignments that left no outcome: they happened all the same."""
+    silent = [a.id for a in assignments if a.outcome is None]
+    with database.reading() as db:
+        return list(
+            db.exec(
+                select(CallRow)
+                .where(
+                    col(CallRow.assignment_id).in_(silent),
+                    col(CallRow.effect) != Effect.read.value,
+                    col(CallRow.started_at).is_not(None),
+                )
+                .order_by(col(CallRow.started_at))
+            ).all()
+        )
+
+
+def told(row: AssignmentRow, **detail: Any) -> StatusChange:
+    """Return the event that tells where an assignment stands."""
+    return StatusChange(
+        run_id=row.run_id,
+        assignment_id=row.id,
+        agent=row.agent,
+        state=row.state,
+        reason=row.reason,
+        detail=detail,
+    )
+
+
+def _queued(row: AssignmentRow) -> StatusChange:
+    return told(row, key=row.key, goal=row.goal, needs=row.needs, round=row.round)
+
+
+def _move(db: Session, ids: Sequence[str], state: AssignmentState, **changes: Any) -> list[AssignmentRow]:
+    moved = []
+    for row in db.exec(select(AssignmentRow).where(col(AssignmentRow.id).in_(ids)).with_for_update()).all():
+        present = AssignmentState(row.state)
+        if present is AssignmentState.running or present is state or row.ended_at is not None:
+            continue
+        check_move(present, state)
+        row.state = state.value
+        for field, value in changes.items():
+            setattr(row, field, value)
+        db.add(row)
+        moved.append(row)
+    return moved
