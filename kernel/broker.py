@@ -11,6 +11,7 @@ from celery import Celery, Task
 from celery.worker.request import Request as WorkerRequest
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
+from kombu.transport import TRANSPORT_ALIASES
 
 from kernel.errors import Retryable
 from kernel.redaction import Redactor
@@ -33,6 +34,7 @@ _PRIORITY_SEPARATOR = "\x06\x16"
 #: An early-acked message is never redelivered; only `coordinator.submit` is late, and it takes milliseconds.
 _VISIBILITY_SECONDS = 60
 _NOTE_LENGTH = 60
+_MENDED = "kernel.transport:Transport"
 _WORDS = re.compile(r"[^\w\s.,:/?!'\-（），。：？！]+")
 
 
@@ -64,6 +66,7 @@ class QuietTask(Task):  # type: ignore[type-arg] # generic in the stubs only
 
 def make_celery(settings: Settings, service: str) -> Celery:
     """Return the service's Celery app; opens no connection."""
+    TRANSPORT_ALIASES.update(redis=_MENDED, rediss=_MENDED)
     app = Celery(
         f"nightdesk.{service}", broker=settings.redis_url, backend=settings.redis_url, task_cls=QuietTask
     )
@@ -79,8 +82,13 @@ def _transport(settings: Settings) -> dict[str, Any]:
         "accept_content": ["json"],
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
+        # a Redis that refuses a command (full, read-only) is asked again, and ends no worker
+        "broker_channel_error_retry": True,
         "broker_transport_options": {
             "visibility_timeout": _VISIBILITY_SECONDS,
+            # what a dead worker left unacknowledged comes back within 65 s; kombu looks every 100 s
+            "unacked_restore_interval": 5,
+            "unacked_restore_throttle": 1,
             "priority_steps": list(PRIORITY_STEPS),
             "sep": _PRIORITY_SEPARATOR,
             "queue_order_strategy": "priority",
@@ -88,6 +96,7 @@ def _transport(settings: Settings) -> dict[str, Any]:
             "socket_connect_timeout": 5,
             "socket_keepalive": True,
             "health_check_interval": 10,
+            "redactor": Redactor(settings.secrets()),  # for what the dead letters show
         },
         "redis_socket_timeout": 15,
         "redis_socket_connect_timeout": 5,
@@ -130,7 +139,7 @@ def _broker_errors(app: Celery) -> Iterator[None]:
     backend: Any = app.backend
     try:
         yield
-    except (OperationalError, OSError, *backend.connection_errors) as error:
+    except (OperationalError, OSError, *backend.connection_errors, *backend.channel_errors) as error:
         raise Retryable("the broker did not take a message", why=str(error)) from error
 
 

@@ -1,0 +1,66 @@
+"""The envelope of a message, pure: what is wrong with it, of all that kombu and Celery rely on without looking."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+#: Longer messages are not even decoded: 16 times the longest of ours.
+MAX_MESSAGE_BYTES = 1024 * 1024
+#: How reading garbage fails.
+_UNREADABLE = (ValueError, TypeError, RecursionError)
+
+
+def fault_of(raw: bytes, *, is_task: bool = True) -> str:
+    """Return what is wrong with a message, or "" for one that a worker can take."""
+    if len(raw) > MAX_MESSAGE_BYTES:
+        return f"it has {len(raw):,} bytes, and a message may have {MAX_MESSAGE_BYTES:,}"
+    try:
+        envelope = json.loads(raw.decode())
+    except _UNREADABLE as error:
+        return f"it is not JSON: {error}"
+    if not isinstance(envelope, dict):
+        return "it is not a JSON object"
+    return _fault_of_frame(envelope) or (_fault_of_task(envelope) if is_task else "")
+
+
+def _fault_of_frame(envelope: dict[str, Any]) -> str:
+    properties = envelope.get("properties")
+    if not isinstance(properties, dict):
+        return "it has no properties"
+    if not isinstance(properties.get("delivery_tag"), str) or not properties["delivery_tag"]:
+        return "it has no delivery tag"
+    route = properties.get("delivery_info")
+    if not isinstance(route, dict) or not all(
+        isinstance(route.get(key), str) for key in ("exchange", "routing_key")
+    ):
+        return "it does not say where it was sent"
+    if not isinstance(envelope.get("headers"), dict):
+        return "it has no headers"
+    return "" if isinstance(envelope.get("body"), str) else "it has no body"
+
+
+def _fault_of_task(envelope: dict[str, Any]) -> str:
+    headers = envelope["headers"]
+    for name in ("task", "id"):
+        if not isinstance(headers.get(name), str) or not headers[name]:
+            return f"its headers name no {name}"
+    if envelope.get("content-type") != "application/json" or headers.get("compression"):
+        return f"its content is not plain JSON: {envelope.get('content-type')!r}"
+    limits = headers.get("timelimit") or (None, None)
+    if not isinstance(limits, list | tuple) or len(limits) != len((None, None)):
+        return "its time limits are not a pair"
+    if type(headers.get("retries") or 0) is not int:
+        return "its count of retries is not a number"
+    return _fault_of_body(envelope["body"], envelope["properties"].get("body_encoding"))
+
+
+def _fault_of_body(body: str, encoding: object) -> str:
+    try:
+        args, kwargs, embed = json.loads(base64.b64decode(body) if encoding == "base64" else body)
+    except _UNREADABLE as error:
+        return f"its body cannot be read: {error}"
+    if not (isinstance(args, list) and isinstance(kwargs, dict) and isinstance(embed, dict | None)):
+        return "its body is not [args, kwargs, options]"
+    return ""
