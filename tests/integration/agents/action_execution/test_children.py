@@ -8,22 +8,59 @@ import json
 import os
 import signal
 import sys
+import threading
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from agents.action_execution.action import Limits
 from agents.action_execution.children import KEPT_BYTES, ChildResult, run_child
+from agents.runtime.processes import GRACE_SECONDS, stat
+from agents.runtime.tools import ChildLog
+from kernel.clock import monotonic
+from kernel.errors import LostLease, Retryable
+from kernel.process import Process
 
 pytestmark = pytest.mark.integration
 
 FREE = Limits(cpu_seconds=0, memory_mb=0, open_files=0, file_mb=0)
 
 
-async def _python(tmp_path: Path, program: str, *, seconds: float = 20, limits: Limits = FREE) -> ChildResult:
+class _Log(ChildLog):
+    """A log in memory: what it is told, and whether the program had left a trace by then."""
+
+    def __init__(
+        self, trace: Path, *, fails: Exception | None = None, gate: asyncio.Event | None = None
+    ) -> None:
+        self.trace, self.fails, self.gate = trace, fails, gate
+        self.told: list[tuple[str, int]] = []
+        self.early = False
+
+    @property
+    def mark(self) -> dict[str, str]:
+        return {"NIGHTDESK_CHILD": "r:job.1.1/7"}
+
+    async def started(self, pid: int) -> None:
+        self.told.append(("started", pid))
+        if self.gate is not None:
+            await self.gate.wait()
+        while (seen := stat(pid)) is not None and seen.state == "R":
+            await asyncio.sleep(0.01)  # until it waits for us
+        self.early = self.trace.exists()
+        if self.fails is not None:
+            raise self.fails
+
+    async def ended(self, exit_code: int) -> None:
+        self.told.append(("ended", exit_code))
+
+
+async def _python(
+    tmp_path: Path, program: str, *, seconds: float = 20, limits: Limits = FREE, log: ChildLog | None = None
+) -> ChildResult:
     script = tmp_path / "program.py"
     script.write_text(program, encoding="utf-8")
-    return await run_child([sys.executable, "-I", str(script)], seconds=seconds, limits=limits)
+    return await run_child([sys.executable, "-I", str(script)], seconds=seconds, limits=limits, log=log)
 
 
 async def _gone(pid: int) -> bool:
@@ -176,3 +213,111 @@ async def test_many_at_once() -> None:
         *(run_child(["/bin/echo", str(n)], seconds=20, limits=Limits()) for n in range(20))
     )
     assert [r.output for r in results] == [f"{n}\n" for n in range(20)]
+
+
+async def test_a_program_starts_after_its_record_and_its_end_is_noted(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    log = _Log(trace)
+    program = (
+        "import os, pathlib, sys\n"
+        f"pathlib.Path({str(trace)!r}).write_text(f'{{os.getpid()}} {{os.environ[\"NIGHTDESK_CHILD\"]}}')\n"
+        "sys.exit(3)\n"
+    )
+    result = await _python(tmp_path, program, log=log)
+    pid, mark = trace.read_text().split()
+    assert (log.early, log.told) == (False, [("started", int(pid)), ("ended", 3)])
+    assert (result.exit_code, mark) == (3, "r:job.1.1/7")
+
+
+@pytest.mark.parametrize("fails", [Retryable("the database did not answer"), LostLease("not ours")])
+async def test_a_program_that_cannot_be_recorded_never_starts(tmp_path: Path, fails: Exception) -> None:
+    log = _Log(tmp_path / "trace", fails=fails)
+    with pytest.raises(type(fails)) as caught:
+        await run_child(["/bin/touch", str(log.trace)], seconds=20, limits=FREE, log=log)
+    if isinstance(caught.value, Retryable):
+        assert caught.value.untouched  # so that even an unsafe call may be tried again
+    ((_, pid),) = log.told
+    assert await _gone(pid)
+    assert not log.trace.exists()
+
+
+async def test_a_cancel_before_the_record_ends_the_launcher(tmp_path: Path) -> None:
+    log = _Log(tmp_path / "trace", gate=asyncio.Event())
+    task = asyncio.create_task(run_child(["/bin/touch", str(log.trace)], seconds=20, limits=FREE, log=log))
+    while not log.told:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    ((_, pid),) = log.told
+    assert await _gone(pid)
+    assert not log.trace.exists()
+
+
+async def test_no_descriptor_is_left_behind(tmp_path: Path) -> None:
+    log = _Log(tmp_path / "trace", fails=LostLease("not ours"))
+
+    async def all_ways() -> None:
+        await run_child(["/bin/true"], seconds=20, limits=FREE)
+        await run_child([str(tmp_path / "none")], seconds=20, limits=FREE)
+        with pytest.raises(LostLease):
+            await run_child(["/bin/true"], seconds=20, limits=FREE, log=log)
+
+    await all_ways()
+    before = sorted(Path("/proc/self/fd").iterdir())
+    for _ in range(5):
+        await all_ways()
+    assert sorted(Path("/proc/self/fd").iterdir()) == before
+
+
+async def test_a_daemon_that_left_the_session_outlives_a_normal_end(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    program = (
+        "import subprocess, pathlib\n"
+        "child = subprocess.Popen(['/bin/sleep', '300'], start_new_session=True)\n"
+        f"pathlib.Path({str(pids)!r}).write_text(f'{{child.pid}}\\n')\n"
+    )
+    result = await _python(tmp_path, program, log=_Log(tmp_path / "trace"))
+    left = int(await _appears(pids))
+    seen = stat(left)
+    os.kill(left, signal.SIGKILL)
+    assert result.exit_code == 0
+    assert seen is not None
+    assert seen.lives
+
+
+async def test_a_cancel_ends_even_a_deaf_group_within_the_grace(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    program = (
+        "import os, subprocess, pathlib, signal\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"  # which the grandchild inherits
+        "child = subprocess.Popen(['/bin/sleep', '300'])\n"
+        f"pathlib.Path({str(pids)!r}).write_text(f'{{os.getpid()}} {{child.pid}}\\n')\n"
+        "while True:\n    signal.pause()\n"
+    )
+    task = asyncio.create_task(_python(tmp_path, program, seconds=60))
+    found = [int(pid) for pid in (await _appears(pids)).split()]
+    began = monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [await _gone(pid) for pid in found] == [True, True]
+    assert GRACE_SECONDS <= monotonic() - began < GRACE_SECONDS + 2
+
+
+async def test_the_death_signal_hangs_on_the_loop_not_on_the_thread_that_asked(tmp_path: Path) -> None:
+    process = Process("test")
+    pids, go_on = tmp_path / "pids", tmp_path / "go_on"
+    program = (
+        "import os, pathlib, time\n"
+        f"pathlib.Path({str(pids)!r}).write_text(f'{{os.getpid()}}\\n')\n"
+        f"while not pathlib.Path({str(go_on)!r}).exists():\n    time.sleep(0.01)\n"
+    )
+    spawned: list[Future[ChildResult]] = []
+    asking = threading.Thread(target=lambda: spawned.append(process.spawn(_python(tmp_path, program))))
+    asking.start()
+    asking.join()  # the thread of a Celery task is gone; the program of its call is not
+    await _appears(pids)
+    go_on.touch()
+    assert (await asyncio.wrap_future(spawned[0])).exit_code == 0
+    await asyncio.to_thread(process.close)
