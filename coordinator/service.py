@@ -27,7 +27,7 @@ from coordinator.planning import (
 from coordinator.store import Snapshot, Store
 from coordinator.transcript import in_session
 from kernel import logs
-from kernel.broker import MEMORY, Doorbell, Results
+from kernel.broker import Doorbell, Results
 from kernel.clock import now
 from kernel.contracts import Request
 from kernel.errors import Correctable, Fatal, NightdeskError
@@ -129,7 +129,7 @@ class Coordinator:
         await self.events.relay(run.id)
         await asyncio.to_thread(self.store.mark_published, run.id)
         note = Request.model_validate(run.request).text
-        await asyncio.to_thread(self.doorbell.ring, "memory.learn", run.id, queue_name=MEMORY, note=note)
+        await asyncio.to_thread(self.doorbell.ring_memory, run.id, note=note)
 
     def _steps(self, snapshot: Snapshot) -> list[Step]:
         view, parts = snapshot.views(max_rounds=self.settings.max_rounds)

@@ -14,6 +14,7 @@ from kombu.exceptions import OperationalError
 from kombu.transport import TRANSPORT_ALIASES
 
 from kernel.errors import Retryable
+from kernel.faults import around
 from kernel.redaction import Redactor
 from kernel.schedule import schedule
 from kernel.settings import Settings
@@ -175,11 +176,19 @@ class Doorbell:
 
     def ring_run(self, run_id: str, *, note: str = "", priority: str = "normal") -> None:
         """Have a coordinator look at a run."""
-        self.ring("coordinator.advance", run_id, queue_name=COORDINATOR, note=note, priority=priority)
+        with around("ring.run"):
+            self.ring("coordinator.advance", run_id, queue_name=COORDINATOR, note=note, priority=priority)
 
     def ring_work(self, row: AssignmentRow, *, priority: str = "normal") -> None:
         """Have a worker of its agent look at an assignment."""
-        self.ring(f"agents.{row.agent}.work", row.id, queue_name=row.queue, note=row.goal, priority=priority)
+        name = f"agents.{row.agent}.work"
+        with around("ring.work"):
+            self.ring(name, row.id, queue_name=row.queue, note=row.goal, priority=priority)
+
+    def ring_memory(self, run_id: str, *, note: str = "") -> None:
+        """Have the memory service learn from an ended run."""
+        with around("ring.memory"):
+            self.ring("memory.learn", run_id, queue_name=MEMORY, note=note)
 
     def ask(
         self, task: str, *, queue_name: str, reply_to: str, question: dict[str, Any], expires: float
@@ -215,12 +224,12 @@ class Results:
 
     def store_state(self, run_id: str, state: str) -> None:
         """Show a run's state while it is open."""
-        with _broker_errors(self._app):
+        with _broker_errors(self._app), around("results.state"):
             self._app.backend.store_result(run_id, None, state)
 
     def store_report(self, run_id: str, report: dict[str, Any]) -> None:
         """Store the report under the run's id; ends every `.get()` that waits for it."""
-        with _broker_errors(self._app):
+        with _broker_errors(self._app), around("results.report"):
             self._app.backend.store_result(run_id, report, "SUCCESS")
 
 

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 
 from kernel.broker import Doorbell, queue_keys
 from kernel.errors import Retryable
+from kernel.faults import around
 
 _STOP_CHANNEL = "nightdesk:stop"
 _STOP_SECONDS = 24 * 3600
@@ -46,7 +47,7 @@ class Control:
 
     async def stop(self, run_id: str, why: str) -> None:
         """Raise the stop flag of a run and nudge every worker."""
-        with redis_errors("a stop flag"):
+        with redis_errors("a stop flag"), around("control.stop"):
             await self._redis.set(f"nightdesk:stop:{run_id}", why, ex=_STOP_SECONDS)
             await self._redis.publish(_STOP_CHANNEL, json.dumps({"run": run_id, "why": why}))
 
