@@ -1,0 +1,128 @@
+"""The monkey: does what the plan says to processes, by pid, and writes down each deed with what its victim held."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from sqlmodel import col, select
+
+from coordinator.cli.supervision import alive
+from kernel.errors import NightdeskError
+from kernel.records import AssignmentRow
+from kernel.states import AssignmentState
+from tests.chaos.plan import Act
+from tests.chaos.stage import WORKERS, Stage
+
+#: Longer than a drain and a start on a busy machine.
+_COME_BACK_SECONDS = 60.0
+_SIGNALS = {
+    "kill": signal.SIGKILL,
+    "term": signal.SIGTERM,
+    "zombie": signal.SIGSTOP,
+    "redis_kill": signal.SIGKILL,
+    "redis_stop": signal.SIGTERM,
+}
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What was done to a process, when, and the assignments that it held."""
+
+    at: float
+    what: str
+    program: str
+    pid: int
+    held: list[str] = field(default_factory=list)
+
+
+class Monkey:
+    """Does deeds on one stage."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._busy: set[asyncio.Task[Any]] = set()
+        self.deeds: list[Deed] = []
+
+    async def play(self, acts: Sequence[Act], began: float) -> None:
+        """Do all acts at their times; those that last go on beside the others."""
+        for act in acts:
+            await asyncio.sleep(max(0.0, began + act.at - time.monotonic()))
+            task = asyncio.create_task(self._do(act))
+            self._busy.add(task)
+            task.add_done_callback(self._busy.discard)
+        await self.finish()
+
+    async def finish(self) -> None:
+        """Wait until nothing that was begun goes on: no process may stay stopped."""
+        while self._busy:
+            await asyncio.gather(*self._busy)
+
+    async def _do(self, act: Act) -> None:
+        if act.what == "rolling":
+            await self.roll()
+            return
+        name = "redis" if act.what.startswith("redis") else act.target
+        pid = await self.strike(act.what, name)
+        if act.what == "zombie" and pid:
+            try:
+                await asyncio.sleep(act.seconds)
+            finally:
+                # the same process still: a number may belong to another one by now
+                if (await self.pids()).get(name) == pid:
+                    os.kill(pid, signal.SIGCONT)
+                    self.deeds.append(Deed(time.time(), "wake", name, pid))
+
+    async def strike(self, what: str, name: str) -> int:
+        """Send a process its signal and write it down; 0 where it does not run just now."""
+        pid = (await self.pids()).get(name, 0)
+        if not pid or not alive(pid):
+            return 0
+        at = time.time()
+        with suppress(ProcessLookupError):
+            os.kill(pid, _SIGNALS[what])
+        held = [] if name == "redis" else await asyncio.to_thread(self._held, pid)
+        self.deeds.append(Deed(at, what, name, pid, held))
+        return pid
+
+    async def roll(self, programs: Sequence[str] = WORKERS) -> None:
+        """Ask one worker after the other to end, each once the one before it is back."""
+        for name in programs:
+            pid = await self.strike("term", name)
+            if pid:
+                await self.back(name, pid)
+
+    async def back(self, name: str, pid: int) -> None:
+        """Wait until supervisor has started a program anew."""
+        give_up = time.monotonic() + _COME_BACK_SECONDS
+        while time.monotonic() < give_up:
+            facts = await asyncio.to_thread(self._stage.processes)
+            if facts[name].pid not in (0, pid) and facts[name].state == "RUNNING":
+                return
+            await asyncio.sleep(0.2)
+
+    async def pids(self) -> dict[str, int]:
+        """Return the processes that supervisor has running, by name."""
+        facts = await asyncio.to_thread(self._stage.processes)
+        return {name: process.pid for name, process in facts.items() if process.pid}
+
+    def _held(self, pid: int) -> list[str]:
+        """Return what a dead or stopped worker holds: nobody writes for it any more."""
+        query = select(AssignmentRow.id).where(
+            col(AssignmentRow.worker).endswith(f":{pid}"), AssignmentRow.state == AssignmentState.running.value
+        )
+        try:
+            with self._stage.parts.store.database.reading() as session:
+                return list(session.exec(query).all())
+        except NightdeskError:
+            return []
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the deeds as they are kept."""
+        return [asdict(deed) for deed in self.deeds]

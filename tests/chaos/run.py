@@ -1,0 +1,116 @@
+"""The chaos harness: `make chaos`. A real desk, a fake world that counts, a monkey, and a checker that believes nobody.
+
+    CHAOS_RUNS=1000 CHAOS_SEED=7 CHAOS_SECONDS=300 make chaos
+    .venv/bin/python -m tests.chaos.run storm cancel --json --keep FOLDER
+
+CHAOS_RUNS     runs of the storm (default 150)
+CHAOS_SEED     repeats the same plan, keys and moods of the world (default: a new one, printed)
+CHAOS_SECONDS  how long it storms (default: 0.5 s per run, at least 60)
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.chaos import figures
+from tests.chaos.checker import Verdict
+from tests.chaos.scenarios.play import Size
+from tests.chaos.scenarios.storm import storm
+from tests.chaos.stage import Stage, staged
+
+#: How often the world misbehaves while it storms.
+RATE = 0.15
+_RUNS, _SECONDS_PER_RUN, _LEAST_SECONDS = 150, 0.5, 60.0
+
+Scenario = Callable[[Stage, Size], Awaitable[Verdict]]
+#: In the order in which they are played, on one desk.
+SCENARIOS: dict[str, Scenario] = {"storm": storm}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Play the scenarios, print the figures, and say by the exit code whether every promise held."""
+    options = _options(arguments)
+    folder = options.keep or Path(tempfile.mkdtemp(prefix="nightdesk-chaos-"))
+    seconds = options.seconds or max(_LEAST_SECONDS, options.runs * _SECONDS_PER_RUN)
+    size = Size(options.runs, seconds, options.seed, _sayer(quiet=options.json))
+    before = os.getloadavg()
+    verdicts = asyncio.run(chaos(folder, options.scenarios or list(SCENARIOS), size))
+    found = {
+        "seed": options.seed,
+        "machine": machine(before),
+        "evidence": str(folder),
+        "scenarios": [verdict.as_json() for verdict in verdicts],
+        "last_line": figures.last_line(verdicts),
+    }
+    (folder / "verdict.json").write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
+    if options.json:
+        print(json.dumps(found, ensure_ascii=False, indent=1))
+    else:
+        print(f"seed {options.seed}, {found['machine']}, evidence in {folder}")
+        print(figures.table(verdicts))
+        print(figures.last_line(verdicts))
+    return 0 if verdicts and all(verdict.good for verdict in verdicts) else 1
+
+
+async def chaos(folder: Path, names: Sequence[str], size: Size, *, rate: float = RATE) -> list[Verdict]:
+    """Play the named scenarios on one desk and return what each came to."""
+    folder.mkdir(parents=True, exist_ok=True)
+    verdicts = []
+    size.say("starting the desk")
+    with staged(folder, seed=size.seed, rate=rate) as stage:
+        for name in names:
+            size.say(f"{name} begins")
+            verdicts.append(await SCENARIOS[name](stage, size))
+        await stage.parts.close()
+    return verdicts
+
+
+def machine(before: tuple[float, float, float]) -> dict[str, Any]:
+    """Return what a reader of the figures must know."""
+    return {
+        "cores": os.cpu_count(),
+        "load_before": [round(value, 2) for value in before],
+        "load_after": [round(value, 2) for value in os.getloadavg()],
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def _sayer(*, quiet: bool) -> Callable[[str], None]:
+    began = time.monotonic()
+
+    def say(line: str) -> None:
+        if not quiet:
+            print(f"[{time.monotonic() - began:5.0f} s] {line}", file=sys.stderr, flush=True)
+
+    return say
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    env = os.environ
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)}; default: all")
+    parser.add_argument("--runs", type=int, default=int(env.get("CHAOS_RUNS") or _RUNS))
+    parser.add_argument("--seed", type=int, default=int(env.get("CHAOS_SEED") or random.randrange(10**6)))
+    parser.add_argument("--seconds", type=float, default=float(env.get("CHAOS_SECONDS") or 0))
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the evidence goes; default: a new one")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.scenarios) - set(SCENARIOS):
+        parser.error(f"no such scenario: {', '.join(sorted(unknown))}; there are {', '.join(SCENARIOS)}")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""What all scenarios share: runs live through it, the monkey plays, people decide, everything ends, the checker judges."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.chaos.checker import Verdict, judge
+from tests.chaos.crowd import Crowd
+from tests.chaos.evidence import gather
+from tests.chaos.exits import exits
+from tests.chaos.monkey import Monkey
+from tests.chaos.plan import Plan, RunSpec
+from tests.chaos.stage import Stage
+
+Say = Callable[[str], None]
+
+_TELL_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Size:
+    """How big a chaos run is."""
+
+    runs: int
+    seconds: float
+    seed: int
+    say: Say
+    #: A short chaos leaves out what takes long.
+    short: bool = False
+
+
+def write_down(folder: Path, scenario: str, plan: Plan) -> None:
+    """Keep a plan before anything of it is done."""
+    place = folder / scenario
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "plan.json").write_text(json.dumps(plan.as_json(), indent=1), encoding="utf-8")
+
+
+@asynccontextmanager
+async def people(stage: Stage) -> AsyncIterator[Crowd]:
+    """Have people decide about what waits while the block runs."""
+    crowd = Crowd(stage)
+    deciding = asyncio.create_task(crowd.decide_for_ever())
+    try:
+        yield crowd
+    finally:
+        deciding.cancel()
+        with suppress(asyncio.CancelledError):
+            await deciding
+
+
+async def play(stage: Stage, scenario: str, plan: Plan, say: Say) -> Verdict:
+    """Live through a plan and judge it."""
+    write_down(stage.folder, scenario, plan)
+    began = time.monotonic()
+    monkey = Monkey(stage)
+    async with people(stage) as crowd:
+        all_of_it = asyncio.gather(crowd.live(plan.runs, began), monkey.play(plan.acts, began))
+        while not all_of_it.done():
+            await asyncio.wait({all_of_it}, timeout=_TELL_SECONDS)
+            say(f"{time.monotonic() - began:.0f} s: {len(crowd.submitted)} submitted, {len(monkey.deeds)} deeds")
+        await all_of_it
+        await crowd.until_ended(say)
+    return await verdict_on(stage, scenario, plan.runs, crowd, monkey, seconds=time.monotonic() - began)
+
+
+async def verdict_on(
+    stage: Stage, scenario: str, specs: Sequence[RunSpec], crowd: Crowd, monkey: Monkey, *, seconds: float
+) -> Verdict:
+    """Gather what a scenario left behind and judge it."""
+    evidence = await gather(
+        stage,
+        scenario,
+        specs,
+        submitted=crowd.submitted,
+        cancelled=crowd.cancelled,
+        deeds=monkey.as_json(),
+        exits=exits(stage.settings.data / "logs" / "supervisord.log"),
+    )
+    verdict = judge(evidence)
+    verdict.seconds = round(seconds, 1)
+    verdict.broken += crowd.broken
+    return verdict
