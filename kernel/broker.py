@@ -34,6 +34,8 @@ _PRIORITY_SEPARATOR = "\x06\x16"
 
 #: An early-acked message is never redelivered; only `coordinator.submit` is late, and it takes milliseconds.
 _VISIBILITY_SECONDS = 60
+#: Four loops of the leader, which renews it in each.
+_BEAT_LOCK_SECONDS = 4
 _NOTE_LENGTH = 60
 _MENDED = "kernel.transport:Transport"
 _WORDS = re.compile(r"[^\w\s.,:/?!'\-（），。：？！]+")
@@ -125,9 +127,10 @@ def _work(settings: Settings) -> dict[str, Any]:
         "enable_utc": True,
         "timezone": "UTC",
         "beat_scheduler": "redbeat.RedBeatScheduler",
-        "beat_max_loop_interval": max(1, int(settings.reconcile_seconds)),
-        # redis locks of a dead beat: the default is 25 minutes of silence (reference, 2.11)
-        "redbeat_lock_timeout": 25,
+        "beat_max_loop_interval": 1,
+        # a dead beat's lock: nobody reconciles until it has run out, so it is part of every recovery (the
+        # default is 25 minutes of silence); a beat that stalls for longer only makes two for a moment
+        "redbeat_lock_timeout": _BEAT_LOCK_SECONDS,
         "redbeat_redis_url": settings.redis_url,
         "redbeat_redis_options": {},
         "redbeat_key_prefix": "nightdesk:beat:",
