@@ -10,6 +10,7 @@ from typing import Any
 from agents.runtime.children import CallChildren, stop_earlier
 from agents.runtime.gate import Gate
 from agents.runtime.journal import Journal
+from agents.runtime.meter import Meter
 from agents.runtime.results import bounded, not_known, summary
 from agents.runtime.spec import DoneCall, DoneTurn
 from agents.runtime.tools import Reconciled, Resources, Tool, ToolContext
@@ -40,6 +41,7 @@ class Execution:
     tools: dict[str, Tool]
     journal: Journal
     gate: Gate
+    meter: Meter
     resources: Resources
     redactor: Redactor
     #: Why this work is being cut, once it is: a drained call is left for the next worker to judge.
@@ -78,6 +80,7 @@ class Execution:
             context = self._context(call)
             if not await self.gate.opens(tool, call, context):
                 return call
+            await self.meter.count(call.id)
             return await self._make(tool, call, context)
         except (Correctable, Refused) as error:
             return await self._refuse(call, error)
@@ -117,7 +120,7 @@ class Execution:
         for left in range(_RETRIES, -1, -1):
             try:
                 async with asyncio.timeout(limit):
-                    with around("effect"):
+                    with around("call.effect"):
                         return await tool.run(context, call.arguments)
             except TimeoutError:
                 return self._timed_out(tool, limit)
