@@ -9,6 +9,7 @@ from agents.service import Agents
 from agents.tasks import register
 from kernel.artifacts import ArtifactStore
 from kernel.broker import Doorbell, make_celery, queue
+from kernel.budget import Purse
 from kernel.cards import Cards
 from kernel.control import Control, connect
 from kernel.database import Database
@@ -24,6 +25,8 @@ celery_app = make_celery(_settings, "agents")
 _process = Process("agents")
 _redis = connect(_settings.redis_url)
 _database = Database(_settings.database)
+_control = Control(_redis)
+_purse = Purse(_database, _redis, _settings.budgets)
 _agents = Agents(
     agents=load(_settings.agent_folders),
     resources=Resources(
@@ -31,7 +34,9 @@ _agents = Agents(
         database=_database,
         artifacts=ArtifactStore(_settings.artifacts, max_bytes=_settings.artifact_max_bytes),
     ),
-    model=make_model(_settings),
+    model=make_model(_settings, _purse),
+    purse=_purse,
+    control=_control,
     doorbell=Doorbell(celery_app, Redactor(_settings.secrets())),
     events=EventLog(
         _redis,
@@ -48,5 +53,5 @@ celery_app.conf.task_queues = [
     *(queue(a.queue) for a in _agents.agents.values()),
 ]
 register(celery_app, _process, _agents)
-_presence = Presence(_agents, Cards(_redis), Control(_redis))
+_presence = Presence(_agents, Cards(_redis), _control)
 install(celery_app, _settings, _process, on_ready=_presence.start, on_drain=_presence.leave)

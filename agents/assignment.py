@@ -6,19 +6,21 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from agents.outcomes import Ending, finish, load_work, merge, moved, park
+from agents.outcomes import Ending, finish, load_work, merge, moved, park, why_stopped
 from agents.runtime.brain import make_brain
 from agents.runtime.evidence import LineReader, check
 from agents.runtime.execution import Execution
 from agents.runtime.gate import Gate
 from agents.runtime.journal import Journal
-from agents.runtime.loop import Limits, Parked, work_through
+from agents.runtime.loop import Limits, Parked, cut_off, work_through
+from agents.runtime.meter import Meter
 from agents.runtime.spec import AgentSpec, DoneTurn
 from agents.runtime.tools import Resources, Tool, ToolContext
 from kernel import logs
+from kernel.budget import Purse
 from kernel.clock import now
 from kernel.contracts import Finding, NotDone, Outcome, Work
-from kernel.errors import Cancelled, Fatal, LostLease, NightdeskError, Retryable
+from kernel.errors import Cancelled, Fatal, LostLease, NightdeskError, OverBudget, Retryable
 from kernel.events import Event, FindingFound
 from kernel.model.port import Model
 from kernel.records import AssignmentRow
@@ -40,6 +42,7 @@ class Worker(Protocol):
     agents: dict[str, AgentSpec]
     resources: Resources
     model: Model | None
+    purse: Purse | None
     events: EventLog
     worker: str
 
@@ -69,42 +72,51 @@ class Assignment:
             events=agents.events,
         )
 
-    async def see_through(self, why_cut: Callable[[], str]) -> None:
-        """Work until the outcome, the wait for a person, the deadline, a stop, or the end of the lease."""
+    async def see_through(self, why_cut: Callable[[], str]) -> bool:
+        """Work until the outcome, the wait for a person, the deadline, a stop, or the end of the lease.
+
+        True where that stopped the whole run: its other parts are to be cut.
+        """
         try:
             spec = self._spec()
             work = await asyncio.to_thread(load_work, self._database, self._row)
         except Cancelled as stop:
             await self._leave(Ending(AssignmentState.cancelled, reason=str(stop)), None, None)
-            return
+            return False
         except NightdeskError as error:
             await self._leave(Ending(AssignmentState.failed, reason=str(error)), None, None)
-            return
+            return False
         self._why_cut = why_cut
         try:
             ending = await self._ending(spec, work)
         except Retryable as error:
             # what the journal could not take may have happened: the lease runs out, and whoever takes over judges
             log.warning("left_to_its_lease", reason=str(error))
-            return
+            return False
         except asyncio.CancelledError:
             why = why_cut()
             if why == "lost":
                 log.warning("lease_lost", assignment=self._row.id)
-                return
-            ending = Ending(_CUTS.get(why, AssignmentState.cancelled), reason=why)
+                return False
+            reason = await asyncio.to_thread(why_stopped, self._database, self._row.run_id, why)
+            ending = Ending(_CUTS.get(why, AssignmentState.cancelled), reason=reason)
         except (LostLease, Cancelled) as stop:
             log.warning("left", reason=str(stop))
-            return
+            return False
         await asyncio.shield(self._leave(ending, spec, work))
+        return ending.stops_run
 
     async def _ending(self, spec: AgentSpec, work: Work) -> Ending:
         left = (work.deadline_at - now()).total_seconds() if work.deadline_at else None
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(left), Meter(self._agents.purse, work).running():
                 ended = await self._loop(spec, work)
         except TimeoutError:
             return Ending(AssignmentState.expired, reason="the deadline passed")
+        except OverBudget as over:
+            turns = await self._journal.load()
+            what = cut_off(turns, over.what)
+            return Ending(AssignmentState.failed, reason=over.what, outcome=what, stops_run=True)
         except (LostLease, Cancelled, Retryable):
             raise
         except NightdeskError as error:
@@ -158,6 +170,7 @@ class Assignment:
             tools=tools,
             journal=self._journal,
             gate=gate,
+            meter=Meter(self._agents.purse, work),
             resources=self._agents.resources,
             redactor=self._redactor,
             why_cut=self._why_cut,

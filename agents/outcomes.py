@@ -29,6 +29,8 @@ class Ending:
     state: AssignmentState
     reason: str = ""
     outcome: Outcome | None = None
+    #: The whole run ends with it, as failed for the same reason: a budget is spent.
+    stops_run: bool = False
 
 
 def load_work(database: Database, row: AssignmentRow) -> Work:
@@ -39,7 +41,7 @@ def load_work(database: Database, row: AssignmentRow) -> Work:
             raise Fatal(f"run {row.run_id!r} does not exist")
         siblings = session.exec(select(AssignmentRow).where(AssignmentRow.run_id == row.run_id)).all()
     if run.stop or RunState(run.state) in RUN_ENDED:
-        raise Cancelled(f"run {run.id!r} was stopped", why=run.stop or run.state)
+        raise Cancelled(f"run {run.id!r} was stopped", why=run.stop_reason or run.stop or run.state)
     request = Request.model_validate(run.request)
     return Work(
         run_id=run.id,
@@ -63,6 +65,15 @@ def load_work(database: Database, row: AssignmentRow) -> Work:
         brain=request.brain,
         deadline_at=run.deadline_at,
     )
+
+
+def why_stopped(database: Database, run_id: str, why: str) -> str:
+    """Return the reason to tell for a cut: the run's where a budget stopped it, else the word of the cut."""
+    if why != RunState.failed.value:
+        return why
+    with database.reading() as session:
+        run = session.get(RunRow, run_id)
+        return run.stop_reason if run is not None and run.stop_reason else why
 
 
 def merge(outcome: Outcome | None, collected: Outcome, turns: list[DoneTurn]) -> Outcome:
@@ -96,7 +107,17 @@ def finish(
         else:
             held.rung_at = None
         session.add(held)
+        if ending.stops_run:
+            _stop_run(session, row.run_id, ending.reason)
         record(session, *tell)
+
+
+def _stop_run(session: Session, run_id: str, reason: str) -> None:
+    run = session.get(RunRow, run_id, with_for_update=True)
+    if run is not None and not run.stop and RunState(run.state) not in RUN_ENDED:
+        run.stop, run.stop_reason = RunState.failed.value, reason
+        run.version += 1
+        session.add(run)
 
 
 def park(database: Database, row: AssignmentRow, *, tell: Sequence[Event]) -> None:

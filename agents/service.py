@@ -15,9 +15,12 @@ from agents.runtime.spec import AgentSpec
 from agents.runtime.tools import Resources, Tool
 from kernel import logs
 from kernel.broker import Doorbell
+from kernel.budget import Purse
+from kernel.control import Control
 from kernel.errors import Retryable
 from kernel.lease import LeaseKeeper, claim
 from kernel.model.port import Model
+from kernel.states import RunState
 from kernel.streams import EventLog
 
 log = logs.get(__name__)
@@ -37,6 +40,9 @@ class Agents:
     events: EventLog
     keeper: LeaseKeeper
     worker: str
+    purse: Purse | None = None
+    #: Carries a stop to the other workers at once; they hear of it at their next renewal at the latest.
+    control: Control | None = None
     draining: Callable[[], bool] = lambda: False
     _running: dict[str, tuple[str, asyncio.Task[Any]]] = field(default_factory=dict)
     _why: dict[str, str] = field(default_factory=dict)
@@ -71,13 +77,15 @@ class Agents:
 
         self.keeper.keep(row.id, row.fence, cut)
         try:
-            await Assignment(self, row, say).see_through(lambda: self._why.get(row.id, "cancelled"))
+            halts = await Assignment(self, row, say).see_through(lambda: self._why.get(row.id, "cancelled"))
         finally:
             self.keeper.release(row.id, row.fence)
             # another attempt of ours may hold it by now (a suspend, a stalled database)
             if self._running.get(row.id, ("", None))[1] is me:
                 self._running.pop(row.id, None)
                 self._why.pop(row.id, None)
+        if halts:
+            await self._halt(row.run_id)
         await asyncio.to_thread(self.doorbell.ring_run, row.run_id)
 
     async def broke(self, assignment_id: str, reason: str) -> None:
@@ -93,6 +101,15 @@ class Agents:
         for assignment_id, (of_run, _) in list(self._running.items()):
             if of_run == run_id:
                 self._cut(assignment_id, why)
+
+    async def _halt(self, run_id: str) -> None:
+        """Cut the other parts of a run that one of ours stopped, here and in other workers."""
+        self.stop(run_id, RunState.failed.value)
+        if self.control is not None:
+            try:
+                await self.control.stop(run_id, RunState.failed.value)
+            except Retryable as error:
+                log.warning("stop_not_nudged", reason=str(error))  # they see the row when they renew
 
     async def drain(self) -> None:
         """Give running work `drain_seconds` to end, then hand it back to the queue."""

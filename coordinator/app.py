@@ -17,6 +17,7 @@ from coordinator.store import Store
 from coordinator.tasks import register
 from kernel import logs
 from kernel.broker import Doorbell, Results, make_celery, submit
+from kernel.budget import Purse
 from kernel.cards import Cards
 from kernel.control import Control, connect
 from kernel.database import Database
@@ -40,6 +41,7 @@ class Parts:
         self.doorbell = Doorbell(celery, Redactor(settings.secrets()))
         self.control = Control(self.redis)
         self.cards = Cards(self.redis)
+        self.purse = Purse(self.store.database, self.redis, settings.budgets)
         self.events = EventLog(
             self.redis,
             length=settings.event_stream_length,
@@ -63,7 +65,7 @@ class Parts:
             control=self.control,
             doorbell=self.doorbell,
             events=self.events,
-            model=make_model(self.settings),
+            model=make_model(self.settings, self.purse),
         )
         return Coordinator(
             settings=self.settings,

@@ -18,11 +18,12 @@ from coordinator.playbooks import Playbook, Round
 from coordinator.store import Store
 from kernel import logs
 from kernel.broker import MEMORY, Doorbell
+from kernel.budgets import Spender
 from kernel.cards import Cards
 from kernel.clock import now
 from kernel.contracts import Card, MemoryHit, Plan, PlannedAssignment, Request, SessionTurn
 from kernel.control import Control
-from kernel.errors import NightdeskError
+from kernel.errors import NightdeskError, OverBudget
 from kernel.events import MemoryRecalled, StatusChange
 from kernel.model.port import Message, Model, ModelRequest, ignore_text
 from kernel.records import RunRow
@@ -60,7 +61,12 @@ class Planner:
         request = Request.model_validate(run.request)
         cards = await self.cards.live()
         memories, note = await self._recall(run, request)
-        book, plan = await self._choose(run, request, cards, memories)
+        try:
+            book, plan = await self._choose(run, request, cards, memories)
+        except OverBudget as over:
+            stopped = {"stop": RunState.failed.value, "stop_reason": over.what}
+            await asyncio.to_thread(self.store.swap, run, None, **stopped)
+            return True
         missing = _missing(plan.assignments, cards)
         if missing and now() - run.created_at < _AGENT_GRACE:
             return False
@@ -153,9 +159,9 @@ class Planner:
         for _ in range(2):
             try:
                 async with asyncio.timeout(_MODEL_SECONDS):
-                    reply = await self.model.reply(
-                        ModelRequest(messages=messages, json_schema=PLAN_SCHEMA), ignore_text
-                    )
+                    reply = await self.model.reply(_asked(run, messages), ignore_text)
+            except OverBudget:
+                raise
             except (NightdeskError, TimeoutError) as error:
                 log.warning("planning_turn_failed", reason=str(error))
                 return None
@@ -170,6 +176,11 @@ class Planner:
                 ),
             ]
         return None
+
+
+def _asked(run: RunRow, messages: list[Message]) -> ModelRequest:
+    spender = Spender(run_id=run.id, namespace=run.namespace, name=f"{run.id}/plan")
+    return ModelRequest(messages=messages, json_schema=PLAN_SCHEMA, spender=spender)
 
 
 def _planned(run: RunRow, plan: Plan) -> StatusChange:

@@ -114,7 +114,8 @@ def _waiting(run: RunView, states: Sequence[AssignmentState]) -> list[Step]:
 
 
 def _stopping(run: RunView, assignments: Sequence[AssignmentView]) -> list[Step]:
-    state = _A.cancelled if run.stop == _A.cancelled.value else _A.expired
+    # a budget that is spent (`failed`) fails the run; its other parts did not fail, they were cancelled
+    state = _A.expired if run.stop == _A.expired.value else _A.cancelled
     idle = [a.id for a in assignments if a.state in (_A.pending, _A.queued, _A.waiting)]
     steps: list[Step] = [Stop(ids=idle, state=state)] if idle else []
     if not any(a.state is _A.running for a in assignments):

@@ -66,7 +66,7 @@ class RunRow(SQLModel, table=True):
     memory_note: str = ""
     session: list[dict[str, Any]] = _json(list)
     session_summary: str = ""
-    #: `cancelled` or `expired` once somebody, or the clock, said stop; the run ends in that state.
+    #: `cancelled`, `expired` or `failed` once somebody, the clock or a budget said stop; the run ends in that state.
     stop: str = ""
     stop_reason: str = ""
     report: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON))

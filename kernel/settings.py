@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import BaseModel, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from kernel.budgets import Budget, Budgets
 from kernel.mcp_servers import McpServer
 
 #: The checkout (or the image's folder) that holds `ops/`.
@@ -73,6 +74,12 @@ class Settings(BaseSettings):
     max_calls: int = 40
     max_tokens: int = 200_000
     max_cost: float = 2.0
+    max_seconds: float = Field(default=0.0, ge=0)  # of work; 0: until the run's deadline
+    # budgets, `{"model_calls": 50, "tool_calls": …, "tokens": …, "cost": …, "seconds": …}`; left out: without limit
+    run_budget: Budget = Budget()
+    namespace_budget: Budget = Budget()  # of each namespace and UTC day
+    namespace_budgets: dict[str, Budget] = {}  # the same for namespaces by name
+    day_budget: Budget = Budget()  # of the whole desk and UTC day
     run_deadline_seconds: float = 900.0
     max_rounds: int = 4
     attempt_limit: int = 3
@@ -185,6 +192,18 @@ class Settings(BaseSettings):
                 )
             )
         return first + self.model_fallbacks
+
+    @property
+    def budgets(self) -> Budgets:
+        """Return every limit on spending."""
+        mine = Budget(tokens=self.max_tokens, cost=self.max_cost, seconds=self.max_seconds or None)
+        return Budgets(
+            assignment=mine,
+            run=self.run_budget,
+            namespace=self.namespace_budget,
+            namespaces=self.namespace_budgets,
+            day=self.day_budget,
+        )
 
     def secrets(self) -> list[str]:
         """Return the values of all secrets, for redaction by value."""

@@ -10,8 +10,9 @@ from agents.runtime.context import Context, cost
 from agents.runtime.finish import FINISH, read_finish
 from agents.runtime.spec import AgentSpec, CallRequest, Routine, Turn, TurnView
 from agents.runtime.tools import Tool
+from kernel.budgets import Spender
 from kernel.contracts import Outcome, Usage, Work
-from kernel.errors import Correctable, Exhausted, Fatal, Retryable
+from kernel.errors import Correctable, Exhausted, Fatal, OverBudget, Retryable, Uncounted
 from kernel.model.actions import read_action
 from kernel.model.port import (
     ContextTooLong,
@@ -117,7 +118,9 @@ class ModelBrain:
             output = int(min(_MOST_OUTPUT, max(_LEAST_OUTPUT, self._window * _OUTPUT_SHARE)))
             budget = max(_LEAST_CONTEXT, self._window - output - schemas - cost(corrections))
             messages = [*self._context.messages(view, budget=budget), *corrections]
-            request = ModelRequest(messages=messages, tools=tools, max_output_tokens=output)
+            request = ModelRequest(
+                messages=messages, tools=tools, max_output_tokens=output, spender=_spender(view)
+            )
             try:
                 return await self._model.reply(request, on_text)
             except ContextTooLong:
@@ -166,6 +169,8 @@ class FallingBackBrain:
         if self._fallen is None:
             try:
                 return await self._first.next_turn(view, on_text)
+            except (OverBudget, Uncounted):
+                raise  # the model is well: to go on without it would be to go on after the end
             except (Retryable, Exhausted, Fatal) as error:
                 self.name = RoutineBrain.name
                 self._fallen = RoutineBrain(self._routine, note=f"routine: model unavailable: {error}")
@@ -189,6 +194,16 @@ def make_brain(
         redactor=Redactor(settings.secrets(), work.run_id.encode()),
     )
     return FallingBackBrain(brain, spec.routine)
+
+
+def _spender(view: TurnView) -> Spender:
+    work = view.work
+    return Spender(
+        run_id=work.run_id,
+        assignment_id=work.assignment_id,
+        namespace=work.namespace,
+        name=f"{work.assignment_id}.{len(view.turns) + 1}",
+    )
 
 
 def _arguments(call: ModelCall) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from kernel.states import CallState
 #: The same call asked this often is a loop: first a nudge, then the tools go (issue: stopped within 8 turns).
 _SAME_CALL_NUDGE = 2
 _SAME_CALL_WITHDRAW = 3
+#: A turn costs more than the one before, since it reads all of them: two of the next are about two and a half of it.
+_TURNS_AHEAD = 2.5
 _ERROR_STREAK_NUDGE = 3
 _ERROR_STREAK_WITHDRAW = 5
 
@@ -89,16 +91,22 @@ def pressure(turns: list[DoneTurn], limits: Limits) -> Pressure:
         return Pressure(
             withdraw=True, reason=f"the limit of {limits.turns} turns", nudge="This is your last turn."
         )
-    for what, used, limit in (
-        ("calls", usage.calls, limits.calls),
-        ("tokens", usage.input_tokens + usage.output_tokens, limits.tokens),
-        ("dollars", usage.cost, limits.cost),
+    last = turns[-1].usage if turns else Usage()
+    for what, used, latest, limit in (
+        ("calls", usage.calls, 0, limits.calls),
+        ("tokens", _tokens(usage), _tokens(last), limits.tokens),
+        ("dollars", usage.cost, last.cost, limits.cost),
     ):
-        if used >= limit:
+        # while there is enough for one turn more, but hardly for two: the answer must still come
+        if used + _TURNS_AHEAD * latest >= limit:
             return Pressure(
                 withdraw=True, reason=f"the budget of {limit} {what}", nudge="The budget is spent."
             )
     return _loop_pressure(turns)
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens
 
 
 def _loop_pressure(turns: list[DoneTurn]) -> Pressure:
@@ -133,6 +141,14 @@ def partial(turns: list[DoneTurn], reason: str) -> Outcome:
     answer = texts[-1] if texts else f"No answer was reached. Calls made: {', '.join(made) or 'none'}."
     return Outcome(
         answer=answer, partial=True, not_done=[NotDone(what="a full answer", why=f"stopped by {reason}")]
+    )
+
+
+def cut_off(turns: list[DoneTurn], reason: str) -> Outcome:
+    """Return what there is when the work may not go on: a partial outcome with what it cost."""
+    outcome = partial(turns, reason)
+    return outcome.model_copy(
+        update={"brain": turns[-1].brain if turns else outcome.brain, "usage": spent(turns)}
     )
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from kernel import logs
 from kernel.clock import monotonic
-from kernel.errors import Exhausted, Fatal, NightdeskError, Retryable
-from kernel.model.port import ContextTooLong, Model, ModelReply, ModelRequest, OnText
+from kernel.errors import Exhausted, Fatal, NightdeskError, OverBudget, Retryable, Uncounted
+from kernel.model.port import Adjusted, ContextTooLong, Model, ModelReply, ModelRequest, OnText
 
 log = logs.get(__name__)
 
@@ -81,6 +81,8 @@ class FallbackModel:
                 continue
             try:
                 return await self._ask(model, breaker, request, on_text)
+            except (OverBudget, Uncounted):
+                raise  # it was not sent; another endpoint would not be either
             except (Retryable, Exhausted, Fatal) as error:
                 log.warning("model_failed", model=model.name, code=error.code, reason=str(error))
                 errors.append(error)
@@ -92,7 +94,9 @@ class FallbackModel:
         for attempt in range(1, self._patience.attempts + 1):
             watched = _Watched(on_text)
             try:
-                answer = await model.reply(request, watched)
+                answer = await _adjusting(model, request, watched)
+            except (OverBudget, Uncounted):
+                raise  # the endpoint is not to blame
             except Retryable as error:
                 await watched.supersede()
                 breaker.failed(self._clock(), error.retry_after, final=False)
@@ -132,6 +136,15 @@ class FallbackModel:
         """Close all endpoints."""
         for model in self.models:
             await model.close()
+
+
+async def _adjusting(model: Model, request: ModelRequest, on_text: OnText) -> ModelReply:
+    """Ask until the endpoint has nothing left to refuse in how it is asked; each time is one request."""
+    while True:
+        try:
+            return await model.reply(request, on_text)
+        except Adjusted as adjusted:
+            log.info("model_adjusted", model=model.name, reason=str(adjusted))
 
 
 class _Watched:

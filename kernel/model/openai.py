@@ -11,7 +11,7 @@ from kernel.clock import monotonic
 from kernel.errors import Correctable, NightdeskError, Retryable
 from kernel.model.actions import as_actions, read_action
 from kernel.model.outcomes import classified
-from kernel.model.port import Message, ModelReply, ModelRequest, OnText
+from kernel.model.port import Adjusted, Message, ModelReply, ModelRequest, OnText
 from kernel.model.stream import Answer
 from kernel.settings import ModelEndpoint
 
@@ -51,26 +51,23 @@ class OpenAIModel:
     async def _answer(self, request: ModelRequest, on_text: OnText | None) -> Answer:
         import openai
 
-        while True:
-            answer = Answer(started=monotonic())
-            try:
-                async with aclosing(self._chunks(request)) as chunks:
-                    async for chunk in chunks:
-                        text = answer.add(chunk, monotonic())
-                        if text and on_text is not None:
-                            await on_text(text)
-            except openai.APIError as error:
-                if self._leave_out(error):
-                    continue
-                raise self._classified(error) from error
-            except ValueError as error:  # a half-written SSE event is no JSON
-                raise Retryable(f"{self.name} sent a broken stream", why=str(error)[:200]) from error
-            answer.ended = monotonic()
-            if not answer.finish:
-                raise Retryable(
-                    f"the answer of {self.name} was cut", why="the stream ended without a finish reason"
-                )
-            return answer
+        answer = Answer(started=monotonic())
+        try:
+            async with aclosing(self._chunks(request)) as chunks:
+                async for chunk in chunks:
+                    text = answer.add(chunk, monotonic())
+                    if text and on_text is not None:
+                        await on_text(text)
+        except openai.APIError as error:
+            raise self._adjusted(error) or self._classified(error) from error
+        except ValueError as error:  # a half-written SSE event is no JSON
+            raise Retryable(f"{self.name} sent a broken stream", why=str(error)[:200]) from error
+        answer.ended = monotonic()
+        if not answer.finish:
+            raise Retryable(
+                f"the answer of {self.name} was cut", why="the stream ended without a finish reason"
+            )
+        return answer
 
     async def _chunks(self, request: ModelRequest) -> AsyncGenerator[Any, None]:
         stream = await self._connected().chat.completions.create(**self._body(request))
@@ -112,22 +109,25 @@ class OpenAIModel:
             body["max_completion_tokens"] = body["max_tokens"]
         return {key: value for key, value in body.items() if key not in self._refused}
 
-    def _leave_out(self, error: Any) -> bool:
-        """Note an optional part that this server does not know; tell whether to ask again without it."""
+    def _adjusted(self, error: Any) -> Adjusted | None:
+        """Note an optional part that this server does not know, and say that the rest is worth another request."""
         if getattr(error, "status_code", None) not in (400, 422):
-            return False
+            return None
         told = f"{error.message} {getattr(error, 'param', '')}"
         for part in _OPTIONAL:
             if part in told and part not in self._refused:
                 self._refused.add(part)
-                return True
-        return False
+                adjusted = Adjusted(f"{self.name} does not know {part}", why=error.message[:300])
+                adjusted.billing = "refused"
+                return adjusted
+        return None
 
     def _classified(self, error: Any) -> NightdeskError:
+        import httpx
         import openai
 
         response = getattr(error, "response", None)
-        return classified(
+        found = classified(
             name=self.name,
             base_url=self._endpoint.base_url,
             status=getattr(error, "status_code", None),
@@ -136,6 +136,11 @@ class OpenAIModel:
             retry_after=response.headers.get("retry-after") if response is not None else None,
             transport=isinstance(error, openai.APIConnectionError),
         )
+        if response is not None:
+            found.billing = "refused"
+        elif isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout):
+            found.billing = "unsent"
+        return found
 
 
 async def _acted(reply: ModelReply, on_text: OnText) -> ModelReply:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal, Protocol
 
+from kernel.budgets import Spender
 from kernel.contracts import Value
-from kernel.errors import Exhausted
+from kernel.errors import Exhausted, Retryable
 
 #: Receives text as it arrives; None says that what came before is superseded (a cut stream is asked again).
 OnText = Callable[[str | None], Awaitable[None]]
@@ -55,6 +57,16 @@ class ModelRequest(Value):
     json_schema: dict[str, Any] | None = None
     max_output_tokens: int = 2048
     temperature: float = 0.0
+    #: In whose budgets it counts; a desk's own model refuses a question of nobody.
+    spender: Spender | None = None
+
+    def input_tokens(self) -> int:
+        """Return about how many tokens are sent, rather too many than too few."""
+        calls = "".join(call.model_dump_json() for message in self.messages for call in message.calls)
+        shapes = "".join(tool.model_dump_json() for tool in self.tools)
+        schema = json.dumps(self.json_schema) if self.json_schema is not None else ""
+        said = sum(estimate_tokens(message.content) for message in self.messages)
+        return said + estimate_tokens(calls + shapes + schema)
 
 
 class ModelUsage(Value):
@@ -85,13 +97,17 @@ class ContextTooLong(Exhausted):
     code = "context_too_long"
 
 
+class Adjusted(Retryable):
+    """The endpoint refused an optional part of the question and is not sent it any more: ask again at once."""
+
+
 class Model(Protocol):
     """A chat model; cancelling `reply` stops it at the provider too."""
 
     name: str
 
     async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
-        """Return the answer; raise Retryable, Exhausted or Fatal."""
+        """Return the answer to one request that is sent; raise Retryable, Exhausted or Fatal."""
 
     async def close(self) -> None:
         """Release connections."""

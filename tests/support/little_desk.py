@@ -83,7 +83,7 @@ class Desk:
         self.doorbell = parts.doorbell = _Bell(self)
         self.redis, self.events, self.store = parts.redis, parts.events, parts.store
         self.control, self.cards = parts.control, parts.cards
-        self.database = self.store.database
+        self.database, self.purse = self.store.database, parts.purse
         migrate(self.database)
         self.decisions, self.coordinator, self.reconciler = (
             parts.decisions,
@@ -107,6 +107,8 @@ class Desk:
             events=self.events,
             keeper=LeaseKeeper(self.database, seconds=self.settings.lease_seconds),
             worker=name,
+            purse=self.purse,
+            control=self.control,
         )
 
     async def publish_cards(self) -> None:

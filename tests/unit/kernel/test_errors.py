@@ -9,4 +9,4 @@ def test_an_error_has_three_parts() -> None:
 
 def test_each_destination_has_its_own_code() -> None:
     kinds = [k for k in vars(errors).values() if isinstance(k, type) and issubclass(k, errors.NightdeskError)]
-    assert len({k.code for k in kinds}) == len(kinds) == 9
+    assert len({k.code for k in kinds}) == len(kinds) == 11
