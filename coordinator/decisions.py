@@ -1,4 +1,4 @@
-"""What people decide about runs: approve, deny, cancel. Valid from any process, at any time, once."""
+"""What people decide about runs: approve, deny, cancel, resolve. Valid from any process, at any time, once."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ from typing import Any, Literal
 from sqlmodel import Session, col, select
 
 from coordinator.assignments import told
+from coordinator.stopping import Stopped, look
 from coordinator.store import Store, change_row
 from kernel import logs
 from kernel.broker import Doorbell
 from kernel.clock import now
 from kernel.control import Control
 from kernel.errors import Correctable, Refused, Retryable
-from kernel.events import ApprovalDecided
+from kernel.events import ApprovalDecided, ToolCallResult
+from kernel.ledgers import QuestionRow
 from kernel.outbox import record
-from kernel.records import ApprovalRow, AssignmentRow, AuditRow, RunRow
+from kernel.questions import answer
+from kernel.records import ApprovalRow, AssignmentRow, AuditRow, CallRow, RunRow
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, RunState, check_move
 from kernel.streams import EventLog
 
 log = logs.get(__name__)
+
+#: A nudge takes milliseconds; a Redis that hangs must not keep whoever said stop from the answer.
+_NUDGE_SECONDS = 3.0
 
 
 @dataclass(kw_only=True)
@@ -77,19 +83,37 @@ class Decisions:
         except Retryable as error:
             log.warning("decided_but_not_rung", reason=str(error))  # the reconciler rings
 
-    async def cancel(self, run_id: str, *, by: str) -> str:
-        """Stop a run and return its id; what has not begun never begins, what runs is cut."""
-        await self.events.told(
+    async def cancel(self, run_id: str, *, by: str) -> Stopped:
+        """Stop a run: what has not begun never begins, what runs is cut; return what that was, from the ledger."""
+        stopped: Stopped = await self.events.told(
             change_row, self.store.database, "decisions.cancel", lambda db: _stop(db, run_id, by=by)
         )
         try:
-            await self.control.stop(run_id, RunState.cancelled.value)
-        except Retryable as error:
-            # workers see the row at their next lease renewal
+            async with asyncio.timeout(_NUDGE_SECONDS):
+                await self.control.stop(run_id, RunState.cancelled.value)
+            await asyncio.to_thread(self.doorbell.ring_run, run_id)
+        except (Retryable, TimeoutError) as error:
+            # workers see the row at their next lease renewal, and the reconciler rings
             log.warning("stop_not_nudged", reason=str(error))
-            return run_id
-        await asyncio.to_thread(self.doorbell.ring_run, run_id)
-        return run_id
+        return stopped
+
+    async def resolve(
+        self, run_id: str, call_id: str, *, happened: bool, by: str, reason: str
+    ) -> QuestionRow:
+        """Record what a person found out about a call that may have happened; raise Refused the second time.
+
+        Valid after the run has ended too: its report goes on saying `unknown`, the question says who found out.
+        """
+        if not reason.strip():
+            raise Correctable("an answer needs a reason", next_step="Say how you found out: --reason TEXT")
+
+        def change(db: Session) -> QuestionRow:
+            return _resolve(db, run_id, call_id, happened=happened, by=by, reason=reason)
+
+        question: QuestionRow = await self.events.told(
+            change_row, self.store.database, "decisions.resolve", change
+        )
+        return question
 
 
 def _decide(
@@ -141,18 +165,60 @@ def _requeue(db: Session, assignment_id: str) -> AssignmentRow | None:
     return row
 
 
-def _stop(db: Session, run_id: str, *, by: str) -> None:
+def _stop(db: Session, run_id: str, *, by: str) -> Stopped:
     run = db.get(RunRow, run_id, with_for_update=True)
     if run is None:
         raise Correctable(f"there is no run {run_id!r}", next_step="See: nightdesk runs")
     if RunState(run.state) in RUN_ENDED:
-        raise Refused(f"run {run_id[:13]!r} has ended", why=f"it is {run.state}")
+        why = f"it is {run.state}" + (f": {run.reason}" if run.reason else "")
+        raise Refused(f"run {run_id[:13]!r} has ended", why=why, next_step="See: nightdesk show RUN")
     if run.stop:
-        return
+        return look(db, run, again=True)
     run.stop, run.stop_reason = RunState.cancelled.value, f"cancelled by {by}"
     run.version += 1
     db.add(run)
-    audit(db, actor=by, action="run.cancel", subject=run_id, detail={})
+    stopped = look(db, run, again=False)
+    detail = stopped.model_dump(mode="json", include={"parts", "effects"})
+    audit(db, actor=by, action="run.cancel", subject=run_id, detail=detail)
+    return stopped
+
+
+def _resolve(db: Session, run_id: str, call_id: str, *, happened: bool, by: str, reason: str) -> QuestionRow:
+    asked = db.exec(select(QuestionRow).where(QuestionRow.run_id == run_id)).all()
+    found = next((q for q in asked if call_id in (q.call_id, _short(q.call_id))), None)
+    if found is None:
+        known = ", ".join(_short(q.call_id) for q in asked)
+        raise Correctable(
+            f"nobody asks whether call {call_id!r} of run {run_id[:13]!r} happened",
+            why=f"asked of this run: {known or 'nothing'}",
+            next_step="See: nightdesk questions",
+        )
+    # in this order everywhere: assignment, then what hangs on it, then the run, the audit last
+    part = db.get(AssignmentRow, found.assignment_id, with_for_update=True)
+    question = db.get_one(QuestionRow, found.call_id, with_for_update=True, populate_existing=True)
+    call = db.get_one(CallRow, found.call_id)
+    answer(db, call, question, happened=happened, by=by, reason=reason)
+    run = db.get(RunRow, run_id, with_for_update=True)
+    if run is not None and RunState(run.state) not in RUN_ENDED:  # an ended run's log says no more
+        record(db, _resolved_event(call, question, part))
+    detail = {"tool": question.tool, "reason": reason}
+    audit(db, actor=by, action=f"question.{question.state}", subject=question.call_id, detail=detail)
+    return question
+
+
+def _resolved_event(call: CallRow, question: QuestionRow, part: AssignmentRow | None) -> ToolCallResult:
+    """Return the event that tells what became of a call by a person's word."""
+    result = call.result or {}
+    told = (result.get("error") or {}).get("message") or (result.get("value") or {}).get("note", "")
+    return ToolCallResult(
+        run_id=call.run_id,
+        assignment_id=call.assignment_id,
+        agent=part.agent if part is not None else "",
+        call_id=question.call_id,
+        tool=question.tool,
+        state=call.state,
+        summary=str(told),
+    )
 
 
 def audit(db: Session, *, actor: str, action: str, subject: str, detail: dict[str, Any]) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from kernel.clock import now
+from kernel.errors import Refused
 from kernel.ledgers import ChildRow, QuestionRow
 from kernel.records import ApprovalRow, CallRow
-from kernel.states import CallState, check_move
+from kernel.states import CallState, QuestionState, check_move
 
 
 def ask(session: Session, call: CallRow, why: str, *, known: dict[str, Any] | None = None) -> None:
@@ -39,6 +40,35 @@ def ask(session: Session, call: CallRow, why: str, *, known: dict[str, Any] | No
             known={**facts, **(known or {})},
         )
     )
+
+
+def answer(
+    session: Session, call: CallRow, question: QuestionRow, *, happened: bool, by: str, reason: str
+) -> None:
+    """Record what a person found out: the call is done or failed in their words; raise Refused the second time."""
+    if question.state != QuestionState.open.value:
+        raise Refused(
+            f"whether {question.tool} happened was already answered",
+            why=f"{question.answered_by} said {question.state.replace('_', ' ')}: {question.reason}",
+        )
+    said = QuestionState.happened if happened else QuestionState.not_happened
+    state = CallState.done if happened else CallState.failed
+    check_move(QuestionState(question.state), said)
+    check_move(CallState(call.state), state)
+    question.state, question.answered_by, question.reason = said.value, by, reason
+    question.answered_at = now()
+    call.state, call.result = state.value, _said(call, happened=happened, by=by, reason=reason)
+    session.add_all([question, call])
+
+
+def _said(call: CallRow, *, happened: bool, by: str, reason: str) -> dict[str, Any]:
+    """Return the result that a call has by a person's word; what the tool itself returned stays in it."""
+    words = f"said by {by}: it {'happened' if happened else 'did not happen'}: {reason}"
+    value = (call.result or {}).get("value")
+    if not happened:
+        return {"value": value, "error": {"code": "not_happened", "message": words, "suggestion": ""}}
+    kept = value if isinstance(value, dict) else {}
+    return {"value": {**kept, "state": CallState.done.value, "note": words}}
 
 
 def _program(session: Session, call_id: str) -> dict[str, Any]:
