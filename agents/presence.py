@@ -1,15 +1,16 @@
-"""A worker's presence: its cards stay up while it lives, and it hears when a run is stopped."""
+"""A worker's presence: its cards stay up while it lives, it hears when a run is stopped, it ends strays."""
 
 from __future__ import annotations
 
 import asyncio
 
+from agents.runtime.children import stop_strays
 from agents.service import Agents
 from kernel import logs
 from kernel.cards import CARD_SECONDS, Cards
 from kernel.contracts import Card
 from kernel.control import Control
-from kernel.errors import Retryable
+from kernel.errors import NightdeskError, Retryable
 
 log = logs.get(__name__)
 
@@ -42,7 +43,7 @@ class Presence:
             for spec in self._agents.agents.values()
             if spec.queue in queues
         ]
-        await asyncio.gather(self._refresh(), self._control.listen(self._agents.stop))
+        await asyncio.gather(self._refresh(), self._sweep(), self._control.listen(self._agents.stop))
 
     async def leave(self) -> None:
         """Take the cards down and let running work end or go back to the queue."""
@@ -61,4 +62,12 @@ class Presence:
                     await self._cards.publish(card)
             except Retryable as error:
                 log.warning("cards_not_published", reason=str(error))
+            await asyncio.sleep(CARD_SECONDS)
+
+    async def _sweep(self) -> None:
+        while True:
+            try:
+                await stop_strays(self._agents.resources.database)
+            except NightdeskError as error:
+                log.warning("strays_not_looked_for", reason=str(error))
             await asyncio.sleep(CARD_SECONDS)

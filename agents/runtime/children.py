@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlmodel import Session, col, select
 
 from agents.runtime.journal import Journal
-from agents.runtime.processes import MARK, Named, look, name, stop_group
+from agents.runtime.processes import MARK, Named, boot, look, name, stop_group
 from agents.runtime.spec import DoneCall, DoneTurn
 from kernel import logs
 from kernel.clock import now
@@ -16,7 +16,8 @@ from kernel.contracts import Effect
 from kernel.database import Database
 from kernel.errors import NightdeskError
 from kernel.ledgers import ChildRow
-from kernel.states import CALL_ENDED
+from kernel.records import AssignmentRow, CallRow
+from kernel.states import ASSIGNMENT_ENDED, CALL_ENDED, CallState
 
 log = logs.get(__name__)
 
@@ -85,6 +86,49 @@ async def _after(database: Database, journal: Journal, call: DoneCall) -> DoneCa
     return call.model_copy(update={"earlier": "; ".join(one.note for one in found), "runs_on": runs_on})
 
 
+async def stop_strays(database: Database) -> int:
+    """Stop programs of this host whose assignments have ended without them, and return how many there were.
+
+    A run that was stopped after its worker had died is taken over by nobody, and what its program left would stay.
+    """
+    stopped = 0
+    for row in await asyncio.to_thread(_strays, database):
+        sight = await asyncio.to_thread(look, _named(row))
+        if sight.gone is False:
+            log.warning("stray_program", call=row.call_id, pids=sight.pids)
+            if not await stop_group(row.pid):
+                continue
+            stopped += 1
+        if sight.gone is not None:
+            await asyncio.to_thread(_forget, database, row)
+    return stopped
+
+
+def _strays(database: Database) -> list[ChildRow]:
+    with database.reading() as session:
+        query = (
+            select(ChildRow)
+            .join(CallRow, col(CallRow.id) == col(ChildRow.call_id))
+            .join(AssignmentRow, col(AssignmentRow.id) == col(CallRow.assignment_id))
+            .where(
+                col(ChildRow.ended_at).is_(None),
+                col(ChildRow.boot_id) == boot(),
+                # what a program that was seen to end left running is meant to stay
+                col(CallRow.state).not_in([CallState.done.value, CallState.failed.value]),
+                # while it is open, whoever takes it over does this and says what was found
+                col(AssignmentRow.state).in_([state.value for state in ASSIGNMENT_ENDED]),
+            )
+        )
+        return list(session.exec(query).all())
+
+
+def _forget(database: Database, row: ChildRow) -> None:
+    with database.writing("child.stray") as session:
+        child = session.get_one(ChildRow, (row.call_id, row.fence))
+        child.ended_at = now()
+        session.add(child)
+
+
 def _rows(database: Database, call_id: str, fence: int) -> list[ChildRow]:
     with database.reading() as session:
         query = select(ChildRow).where(ChildRow.call_id == call_id, ChildRow.fence < fence)
@@ -99,14 +143,7 @@ async def _settle(journal: Journal, row: ChildRow) -> _Found:
             "" if row.exit_code is None else f" with exit code {row.exit_code}"
         )
         return _Found(note=f"{it} {how}")
-    named = Named(
-        host=row.host,
-        boot=row.boot_id,
-        pid=row.pid,
-        start_ticks=row.start_ticks,
-        mark=_mark(row.call_id, row.fence),
-    )
-    sight = await asyncio.to_thread(look, named)
+    sight = await asyncio.to_thread(look, _named(row))
     if sight.gone is None:
         return _Found(note=f"whether {it} still runs cannot be told: {sight.why}")
     if sight.gone:
@@ -127,6 +164,16 @@ async def _end(journal: Journal, call_id: str, fence: int, exit_code: int | None
             session.add(row)
 
     await journal.write("child.end", change)
+
+
+def _named(row: ChildRow) -> Named:
+    return Named(
+        host=row.host,
+        boot=row.boot_id,
+        pid=row.pid,
+        start_ticks=row.start_ticks,
+        mark=_mark(row.call_id, row.fence),
+    )
 
 
 def _mark(call_id: str, fence: int) -> str:
