@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from agents.outcomes import Ending, finish, load_work, merge, moved, park, why_stopped
+from agents.parting import LEFT, LOST, Parting, part
 from agents.runtime.brain import make_brain
 from agents.runtime.evidence import LineReader, check
 from agents.runtime.execution import Execution
@@ -72,39 +73,34 @@ class Assignment:
             events=agents.events,
         )
 
-    async def see_through(self, why_cut: Callable[[], str]) -> bool:
-        """Work until the outcome, the wait for a person, the deadline, a stop, or the end of the lease.
-
-        True where that stopped the whole run: its other parts are to be cut.
-        """
+    async def see_through(self, why_cut: Callable[[], str]) -> Parting:
+        """Work until the outcome, the wait for a person, the deadline, a stop, or the end of the lease."""
         try:
             spec = self._spec()
             work = await asyncio.to_thread(load_work, self._database, self._row)
         except Cancelled as stop:
-            await self._leave(Ending(AssignmentState.cancelled, reason=str(stop)), None, None)
-            return False
+            return await self._leave(Ending(AssignmentState.cancelled, reason=stop.why), None, None)
         except NightdeskError as error:
-            await self._leave(Ending(AssignmentState.failed, reason=str(error)), None, None)
-            return False
+            return await self._leave(Ending(AssignmentState.failed, reason=str(error)), None, None)
         self._why_cut = why_cut
         try:
             ending = await self._ending(spec, work)
         except Retryable as error:
             # what the journal could not take may have happened: the lease runs out, and whoever takes over judges
             log.warning("left_to_its_lease", reason=str(error))
-            return False
-        except asyncio.CancelledError:
-            why = why_cut()
+            return LEFT
+        except (asyncio.CancelledError, Cancelled) as stop:
+            # the journal says stop where a call was about to begin before we were told
+            why = stop.why if isinstance(stop, Cancelled) else why_cut()
             if why == "lost":
                 log.warning("lease_lost", assignment=self._row.id)
-                return False
+                return LOST
             reason = await asyncio.to_thread(why_stopped, self._database, self._row.run_id, why)
             ending = Ending(_CUTS.get(why, AssignmentState.cancelled), reason=reason)
-        except (LostLease, Cancelled) as stop:
-            log.warning("left", reason=str(stop))
-            return False
-        await asyncio.shield(self._leave(ending, spec, work))
-        return ending.stops_run
+        except LostLease as lost:
+            log.warning("left", reason=str(lost))
+            return LOST
+        return await asyncio.shield(self._leave(ending, spec, work))
 
     async def _ending(self, spec: AgentSpec, work: Work) -> Ending:
         left = (work.deadline_at - now()).total_seconds() if work.deadline_at else None
@@ -214,14 +210,13 @@ class Assignment:
         # nobody waits for Flower to hear of it
         asyncio.get_running_loop().run_in_executor(None, self._say, line)
 
-    async def _leave(self, ending: Ending, spec: AgentSpec | None, work: Work | None) -> None:
+    async def _leave(self, ending: Ending, spec: AgentSpec | None, work: Work | None) -> Parting:
         """Record how it ended, with what the journal proves was done, whatever the ending is."""
         try:
+            turns = await self._journal.load()
             if ending.state is AssignmentState.waiting:
-                told = [moved(self._row, ending.state, ending.reason)]
-                await self._agents.events.told(park, self._database, self._row, tell=told)
+                await self._agents.events.told(park, self._database, self._row, ending.reason)
             else:
-                turns = await self._journal.load()
                 collected = spec.collect(work, turns) if spec and work and spec.collect else Outcome()
                 outcome = merge(ending.outcome, self._without(collected, work), turns)
                 found: list[Event] = [self._found(finding) for finding in outcome.findings]
@@ -229,6 +224,8 @@ class Assignment:
                 await self._agents.events.told(finish, self._database, self._row, ending, outcome, tell=found)
         except LostLease as lost:
             log.warning("outcome_not_recorded", reason=str(lost))
+            return LOST
+        return part(self._row, ending, turns)
 
     def _without(self, collected: Outcome, work: Work | None) -> Outcome:
         """Return the outcome with what this assignment had to do without."""

@@ -68,8 +68,8 @@ def load_work(database: Database, row: AssignmentRow) -> Work:
 
 
 def why_stopped(database: Database, run_id: str, why: str) -> str:
-    """Return the reason to tell for a cut: the run's where a budget stopped it, else the word of the cut."""
-    if why != RunState.failed.value:
+    """Return the reason to tell for a cut: the run's own where it was stopped, else the word of the cut."""
+    if why == "drain":
         return why
     with database.reading() as session:
         run = session.get(RunRow, run_id)
@@ -120,7 +120,7 @@ def _stop_run(session: Session, run_id: str, reason: str) -> None:
         session.add(run)
 
 
-def park(database: Database, row: AssignmentRow, *, tell: Sequence[Event]) -> None:
+def park(database: Database, row: AssignmentRow, reason: str) -> None:
     """Let an assignment wait for people; if they decided meanwhile it goes straight back to the queue."""
     with database.writing("assignment.park", durable=True) as session:
         held = hold(session, row.id, row.fence)
@@ -133,7 +133,7 @@ def park(database: Database, row: AssignmentRow, *, tell: Sequence[Event]) -> No
         check_move(AssignmentState(held.state), state)
         held.state, held.lease_until, held.rung_at = state.value, 0.0, None
         session.add(held)
-        record(session, *tell)
+        record(session, moved(held, state, reason if pending is not None else "decided meanwhile"))
 
 
 def fail_broken(database: Database, assignment_id: str, *, worker: str, reason: str) -> str | None:
