@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.assignment import Assignment, Say
 from agents.outcomes import begun, fail_broken
+from agents.parting import not_ours
 from agents.runtime.artifact_tools import read_artifact
 from agents.runtime.mcp_servers import McpServers
 from agents.runtime.spec import AgentSpec
@@ -52,8 +53,8 @@ class Agents:
     def __post_init__(self) -> None:
         self._mcp = McpServers(self.resources.settings)
 
-    async def work(self, assignment_id: str, say: Say) -> None:
-        """Take the assignment if nobody has it, and see it to its end, its wait, or the end of our lease."""
+    async def work(self, assignment_id: str, say: Say) -> str:
+        """Take the assignment if nobody has it, see it to its end, its wait or our lease's end; return how it went."""
         if self.draining():
             raise Retryable("this worker is stopping", why="the doorbell is rung again for another one")
         row = await self.events.told(
@@ -66,7 +67,7 @@ class Agents:
         )
         if row is None:
             log.info("not_ours", assignment=assignment_id)
-            return
+            return await asyncio.to_thread(not_ours, self.resources.database, assignment_id)
         logs.bind(run=row.run_id, assignment=row.id)
         loop, me = asyncio.get_running_loop(), asyncio.current_task()
         assert me is not None
@@ -77,16 +78,17 @@ class Agents:
 
         self.keeper.keep(row.id, row.fence, cut)
         try:
-            halts = await Assignment(self, row, say).see_through(lambda: self._why.get(row.id, "cancelled"))
+            parting = await Assignment(self, row, say).see_through(lambda: self._why.get(row.id, "cancelled"))
         finally:
             self.keeper.release(row.id, row.fence)
             # another attempt of ours may hold it by now (a suspend, a stalled database)
             if self._running.get(row.id, ("", None))[1] is me:
                 self._running.pop(row.id, None)
                 self._why.pop(row.id, None)
-        if halts:
+        if parting.stops_run:
             await self._halt(row.run_id)
         await asyncio.to_thread(self.doorbell.ring_run, row.run_id)
+        return parting.line
 
     async def broke(self, assignment_id: str, reason: str) -> None:
         """End an assignment of ours that a bug threw out of its loop, so that nobody waits for its lease."""

@@ -11,8 +11,8 @@ from kernel.process import Announcer, Process, doorway
 def register(app: Celery, process: Process, agents: Agents) -> None:
     """Register `agents.<name>.work(assignment_id)` for every agent."""
 
-    async def work(announcer: Announcer, assignment_id: str) -> None:
-        await agents.work(assignment_id, announcer.say)
+    async def work(announcer: Announcer, assignment_id: str) -> str:
+        return await agents.work(assignment_id, announcer.say)
 
     for name in agents.agents:
         doorway(app, process, f"agents.{name}.work", on_bug=agents.broke)(work)

@@ -16,6 +16,7 @@ from celery.signals import setup_logging, worker_ready, worker_shutting_down
 
 from kernel import logs
 from kernel.errors import Cancelled, NightdeskError, Retryable
+from kernel.redaction import Redactor
 from kernel.settings import Settings
 
 T = TypeVar("T")
@@ -25,6 +26,8 @@ log = logs.get(__name__)
 _RETRY_SECONDS = 2
 #: Blocking tools and SQL share these threads; a scan must not keep a commit waiting.
 _THREADS = 32
+#: What Flower shows in its list without cutting it.
+_LINE_CHARACTERS = 120
 
 
 class Process:
@@ -34,6 +37,7 @@ class Process:
         self.name = name
         self.worker = f"{name}@{socket.gethostname()}:{os.getpid()}"
         self.draining = threading.Event()
+        self.redactor = Redactor()  # `install` makes it know the settings' secrets
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -59,6 +63,11 @@ class Process:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for it; context variables of the caller hold inside."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+
+    def line(self, text: str) -> str:
+        """Return what Flower may show of how a task went: one short line, redacted."""
+        line = " ".join(self.redactor.text(text).split())
+        return line if len(line) <= _LINE_CHARACTERS else f"{line[: _LINE_CHARACTERS - 1]}…"
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         """Start a coroutine on the loop that nobody waits for; its failure is logged."""
@@ -100,16 +109,17 @@ def doorway(
     on_refused: OnRefused | None = None,
     on_bug: OnRefused | None = None,
     quiet: bool = False,
-) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., Awaitable[None]]]:
+) -> Callable[[Callable[..., Awaitable[T]]], Callable[..., Awaitable[T]]]:
     """Register `async def work(announcer, *args, **kwargs)` as a task: bind ids, run on the loop, sort errors.
 
-    Retryable and our other errors are logged and end the task: rows say what is due, and the reconciler
-    rings again. Anything else is a bug: logged whole and raised, so that Flower shows it red. A message
-    that carries a request itself (`on_refused`) is acked late, sent again on trouble, and answered on failure.
-    `on_bug` is told which row a bug left behind. A `quiet` task, rung by the clock, does not crowd Flower.
+    The line that it returns says how it went; Flower shows it as the task's result. Retryable and our other
+    errors are logged and end the task: rows say what is due, and the reconciler rings again. Anything else is
+    a bug: logged whole and raised, so that Flower shows it red. A message that carries a request itself
+    (`on_refused`) is acked late, sent again on trouble, and answered on failure. `on_bug` is told which row a
+    bug left behind. A `quiet` task, rung by the clock, does not crowd Flower.
     """
 
-    def wrap(work: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    def wrap(work: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
         body = _body(app, process, name, work, on_refused=on_refused, on_bug=on_bug)
         register: Any = app.task  # the stubs have no overload for a body that takes anything
         register(
@@ -124,25 +134,29 @@ def _body(
     app: Celery,
     process: Process,
     name: str,
-    work: Callable[..., Awaitable[None]],
+    work: Callable[..., Awaitable[Any]],
     *,
     on_refused: OnRefused | None,
     on_bug: OnRefused | None,
-) -> Callable[..., None]:
-    def body(self: Any, *args: Any, **kwargs: Any) -> None:
+) -> Callable[..., str | None]:
+    def body(self: Any, *args: Any, **kwargs: Any) -> str | None:
         announcer = Announcer(app, self.request.id, self.request.hostname)
         logs.bind(task=name, task_id=self.request.id)
         try:
-            process.run(_as_coroutine(work(announcer, *args, **kwargs)))
+            said = process.run(_as_coroutine(work(announcer, *args, **kwargs)))
+            return process.line(said) if isinstance(said, str) else None
         except Cancelled as stop:
             log.info("stopped", reason=str(stop))
+            return process.line(f"stopped: {stop}")
         except Retryable as error:
             log.warning("not_now", reason=str(error))
             if on_refused is not None:
                 raise _again(self, error) from error
+            return process.line(f"not now: {error}")
         except NightdeskError as error:
             log.error("failed", code=error.code, reason=str(error))  # noqa: TRY400 the reason is the message
             _tell(process, on_refused, self.request.id, str(error))
+            return process.line(f"failed: {error}")
         except Exception as bug:
             log.exception("bug")
             reason = f"a bug of Nightdesk: {type(bug).__name__}; see the worker's log"
@@ -186,6 +200,7 @@ def install(
     on_drain: Callable[[], Coroutine[Any, Any, None]] | None = None,
 ) -> None:
     """Hook logging, readiness (with the queues consumed) and drain into the worker of `app`."""
+    process.redactor = Redactor(settings.secrets())
 
     def set_up_logging(**_: Any) -> None:
         logs.configure(settings, service=process.name)

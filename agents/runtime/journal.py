@@ -14,11 +14,12 @@ from agents.runtime.spec import DoneCall, DoneTurn, Turn
 from kernel.clock import now
 from kernel.contracts import Effect, Outcome, Usage
 from kernel.database import Database
+from kernel.errors import Cancelled
 from kernel.events import Event
 from kernel.lease import hold
 from kernel.outbox import record
 from kernel.questions import ask
-from kernel.records import CallRow, TurnRow
+from kernel.records import CallRow, RunRow, TurnRow
 from kernel.redaction import Redactor
 from kernel.states import CallState, check_move
 from kernel.streams import EventLog
@@ -101,9 +102,15 @@ class Journal:
         return await asyncio.to_thread(read)
 
     async def begin(self, call_id: str, effect: Effect, *, tell: Sequence[Event] = ()) -> int:
-        """Claim a call before it is made and return the attempt; effects are on disk before the world hears."""
+        """Claim a call before it is made and return the attempt; effects are on disk before the world hears.
+
+        Raise Cancelled where the run was stopped: what a stop found not begun never begins.
+        """
 
         def change(session: Session) -> int:
+            run = session.get(RunRow, self.run_id, with_for_update=True)
+            if run is not None and run.stop:
+                raise Cancelled("the run was stopped", why=run.stop)
             row = session.get_one(CallRow, call_id)
             check_move(CallState(row.state), CallState.claimed)
             row.state, row.fence, row.worker = CallState.claimed.value, self.fence, self.worker
