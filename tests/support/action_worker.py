@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 from agents.action_execution.tools import build_tools
@@ -21,6 +22,9 @@ from kernel.settings import Settings
 from tests.support.little_desk import Desk, make_settings, script, spec
 
 ASSIGNMENTS = "[{key: job, agent: worker, goal: do it}]"
+
+#: Looks at a child in a row that find it waiting, before it counts as waiting for us.
+_CALM_LOOKS = 15
 
 #: The first use leaves a child in its group that TERM does not reach, tells both pids, and never ends. Every
 #: other use tells which of them still live, and ends.
@@ -90,8 +94,24 @@ async def _work(folder: Path, redis_url: str) -> None:
 
 
 def _strike(label: str) -> None:
-    if label == sys.argv[3]:
-        os.kill(os.getpid(), signal.SIGKILL)
+    """Die at the label, but not before our child has come as far as it can: it waits, or it has ended."""
+    if label != sys.argv[3]:
+        return
+    looks = 0
+    while looks < _CALM_LOOKS:
+        looks = looks + 1 if all(state in "SZ" for state in _states_of_children()) else 0
+        time.sleep(0.03)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _states_of_children() -> list[str]:
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            lines.append(path.read_text(errors="replace").rpartition(")")[2].split())
+        except OSError:
+            continue  # it has ended meanwhile
+    return [state for state, parent, *_ in lines if int(parent) == os.getpid()]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from agents.runtime.results import bounded, summary
+from agents.runtime.results import bounded, not_known, summary
 from agents.runtime.spec import DoneCall
 from kernel.artifacts import ArtifactStore
 from kernel.redaction import Redactor
@@ -34,3 +34,16 @@ def test_summaries_are_one_short_line() -> None:
     assert summary(done).startswith("n=3, text=xxx")
     assert len(summary(done)) == 161
     assert summary(failed) == "no route"
+
+
+def test_what_is_not_known_names_the_worker_and_what_became_of_the_program() -> None:
+    call = DoneCall(id="1", tool="restart", state=CallState.claimed, worker="agents@a:7")
+    assert "the worker 'agents@a:7' died" in not_known(call).why
+    assert not_known(call).next_step.startswith("Look at the target")
+    left = call.model_copy(update={"earlier": "its program (pid 4 on a) still runs", "runs_on": True})
+    assert not_known(left).why.endswith("; its program (pid 4 on a) still runs")
+    assert not_known(left).next_step.startswith("Stop its program first.")
+
+
+def test_nothing_is_nothing(tmp_path: Path) -> None:
+    assert bounded(None, Redactor(), store(tmp_path)) is None
