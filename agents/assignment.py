@@ -26,6 +26,7 @@ from kernel.events import Event, FindingFound
 from kernel.model.port import Model
 from kernel.records import AssignmentRow
 from kernel.redaction import Redactor
+from kernel.shapes import NewerShape
 from kernel.states import AssignmentState
 from kernel.streams import EventLog, TextStream
 
@@ -81,7 +82,9 @@ class Assignment:
         except Cancelled as stop:
             return await self._leave(Ending(AssignmentState.cancelled, reason=stop.why), None, None)
         except NightdeskError as error:
-            return await self._leave(Ending(AssignmentState.failed, reason=str(error)), None, None)
+            # what a newer version has begun is for its workers
+            state = AssignmentState.queued if isinstance(error, NewerShape) else AssignmentState.failed
+            return await self._leave(Ending(state, reason=str(error)), None, None)
         self._why_cut = why_cut
         try:
             ending = await self._ending(spec, work)

@@ -19,6 +19,7 @@ from kernel.events import Event, StatusChange, TextDelta
 from kernel.lease import hold
 from kernel.outbox import record
 from kernel.records import ApprovalRow, AssignmentRow, RunRow, TurnRow
+from kernel.shapes import present
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, RunState, check_move
 
 
@@ -40,6 +41,7 @@ def load_work(database: Database, row: AssignmentRow) -> Work:
         if run is None:
             raise Fatal(f"run {row.run_id!r} does not exist")
         siblings = session.exec(select(AssignmentRow).where(AssignmentRow.run_id == row.run_id)).all()
+    present(run)
     if run.stop or RunState(run.state) in RUN_ENDED:
         raise Cancelled(f"run {run.id!r} was stopped", why=run.stop_reason or run.stop or run.state)
     request = Request.model_validate(run.request)
@@ -54,7 +56,7 @@ def load_work(database: Database, row: AssignmentRow) -> Work:
         memories=[MemoryHit.model_validate(memory) for memory in run.memories],
         earlier={
             s.key: Outcome.model_validate(s.outcome)
-            for s in siblings
+            for s in map(present, siblings)
             if s.outcome is not None and s.state == AssignmentState.done.value
         },
         labels=request.labels,

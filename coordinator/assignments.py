@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
+from kernel import shapes
 from kernel.clock import now
 from kernel.contracts import Effect
 from kernel.database import Database
@@ -45,17 +46,16 @@ def effects(database: Database, assignments: Sequence[AssignmentRow]) -> list[Ca
     """Return the calls with an effect of assignments that left no outcome: they happened all the same."""
     silent = [a.id for a in assignments if a.outcome is None]
     with database.reading() as db:
-        return list(
-            db.exec(
-                select(CallRow)
-                .where(
-                    col(CallRow.assignment_id).in_(silent),
-                    col(CallRow.effect) != Effect.read.value,
-                    col(CallRow.started_at).is_not(None),
-                )
-                .order_by(col(CallRow.started_at))
-            ).all()
-        )
+        rows = db.exec(
+            select(CallRow)
+            .where(
+                col(CallRow.assignment_id).in_(silent),
+                col(CallRow.effect) != Effect.read.value,
+                col(CallRow.started_at).is_not(None),
+            )
+            .order_by(col(CallRow.started_at))
+        ).all()
+        return [shapes.present(row) for row in rows]
 
 
 def told(row: AssignmentRow, **detail: Any) -> StatusChange:

@@ -22,6 +22,7 @@ from kernel.ledgers import QuestionRow
 from kernel.outbox import record
 from kernel.questions import answer
 from kernel.records import ApprovalRow, AssignmentRow, AuditRow, CallRow, RunRow
+from kernel.shapes import present
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, RunState, check_move
 from kernel.streams import EventLog
 
@@ -196,7 +197,7 @@ def _resolve(db: Session, run_id: str, call_id: str, *, happened: bool, by: str,
     # in this order everywhere: assignment, then what hangs on it, then the run, the audit last
     part = db.get(AssignmentRow, found.assignment_id, with_for_update=True)
     question = db.get_one(QuestionRow, found.call_id, with_for_update=True, populate_existing=True)
-    call = db.get_one(CallRow, found.call_id)
+    call = present(db.get_one(CallRow, found.call_id), store=True)
     answer(db, call, question, happened=happened, by=by, reason=reason)
     run = db.get(RunRow, run_id, with_for_update=True)
     if run is not None and RunState(run.state) not in RUN_ENDED:  # an ended run's log says no more

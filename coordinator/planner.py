@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import re2
+from pydantic import ValidationError
 
 from coordinator import playbooks
 from coordinator.planning import PLAN_SCHEMA, check_plan, plan_question
@@ -115,7 +116,7 @@ class Planner:
                 seconds=self.settings.recall_timeout,
             )
             return [MemoryHit.model_validate(item) for item in found], ""
-        except NightdeskError as error:
+        except (NightdeskError, ValidationError) as error:  # a newer memory service may say more than we know
             log.warning("recall_failed", reason=str(error))
             return [], str(error)
 

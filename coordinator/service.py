@@ -108,6 +108,9 @@ class Coordinator:
             snapshot = await asyncio.to_thread(self.store.snapshot, run_id)
             if snapshot is None:
                 raise Fatal(f"run {run_id!r} does not exist")
+            if snapshot.aged:
+                await asyncio.to_thread(self.store.lift, run_id)
+                continue
             if snapshot.run.report is not None and not snapshot.run.published:
                 await self.publish(snapshot.run)
             if await self._walk(snapshot) == "wait":

@@ -10,6 +10,7 @@ from sqlmodel import Session, col, select
 
 from kernel.contracts import Effect, Value
 from kernel.records import AssignmentRow, CallRow, RunRow
+from kernel.shapes import present, readable
 from kernel.states import ASSIGNMENT_ENDED, AssignmentState, CallState
 
 _A, _C = AssignmentState, CallState
@@ -84,7 +85,9 @@ def look(db: Session, run: RunRow, *, again: bool) -> Stopped:
 def calls_of(db: Session, run_id: str) -> Sequence[CallRow]:
     """Return a run's calls in the order in which they were asked for."""
     query = select(CallRow).where(CallRow.run_id == run_id)
-    return db.exec(query.order_by(col(CallRow.created_at), col(CallRow.id))).all()
+    rows = db.exec(query.order_by(col(CallRow.created_at), col(CallRow.id))).all()
+    # people may stop what a newer version began: of its calls, the states say enough
+    return [present(row) if readable(row) else row for row in rows]
 
 
 def effects_of(calls: Sequence[CallRow]) -> list[EffectCall]:

@@ -18,8 +18,9 @@ from kernel.database import Database
 from kernel.events import Event, ReportReady, StatusChange
 from kernel.outbox import record
 from kernel.questions import ask
-from kernel.records import AssignmentRow, CallRow, RunRow, SessionRow
+from kernel.records import SHAPE, AssignmentRow, CallRow, RunRow, SessionRow
 from kernel.reports import Report
+from kernel.shapes import present
 from kernel.states import RUN_ENDED, AssignmentState, RunState, check_move
 
 #: A run id is the client's task id and may be long; ids below it stay readable.
@@ -32,6 +33,8 @@ class Snapshot:
 
     run: RunRow
     assignments: Sequence[AssignmentRow]
+    #: An older version wrote the run, and it is open: see Store.lift.
+    aged: bool = False
 
     def views(self, *, max_rounds: int) -> tuple[RunView, list[AssignmentView]]:
         """Return what next_steps looks at."""
@@ -97,7 +100,15 @@ class Store:
                 .where(AssignmentRow.run_id == run_id)
                 .order_by(col(AssignmentRow.created_at))
             ).all()
-            return Snapshot(run, rows)
+            aged = run.shape < SHAPE and run.state not in RUN_ENDED
+            return Snapshot(present(run), [present(row) for row in rows], aged)
+
+    def lift(self, run_id: str) -> None:
+        """Store a run's JSON in the present shape; until then nobody may move it."""
+        with self.database.writing("run.lift") as db:
+            run = db.get_one(RunRow, run_id, with_for_update=True)
+            present(run, store=True).version += 1
+            db.add(run)
 
     def swap(self, run: RunRow, state: RunState | None = None, **changes: Any) -> bool:
         """Move a run and tell of it if nobody changed it since `run` was read; False where somebody did."""
@@ -164,7 +175,8 @@ class Store:
                 told = StatusChange(run_id=run.id, state=state.value, reason=report.reason)
                 record(db, told, ReportReady(run_id=run.id, report=report))
                 for call_id in open_calls:
-                    ask(db, db.get_one(CallRow, call_id), "its worker was lost while it was under way")
+                    call = present(db.get_one(CallRow, call_id), store=True)
+                    ask(db, call, "its worker was lost while it was under way")
             return ended
 
     def mark_published(self, run_id: str) -> None:
@@ -190,7 +202,10 @@ def _swap(
     swapped = db.execute(
         update(RunRow)
         .where(
-            col(RunRow.id) == run.id, col(RunRow.version) == run.version, col(RunRow.state).not_in(RUN_ENDED)
+            col(RunRow.id) == run.id,
+            col(RunRow.version) == run.version,
+            col(RunRow.state).not_in(RUN_ENDED),
+            col(RunRow.shape) == SHAPE,
         )
         .values(**values)
     )

@@ -17,6 +17,7 @@ from kernel.errors import LostLease, NightdeskError
 from kernel.events import Event
 from kernel.outbox import record
 from kernel.records import AssignmentRow, RunRow
+from kernel.shapes import present
 from kernel.states import AssignmentState
 
 log = logs.get(__name__)
@@ -52,7 +53,7 @@ def claim(
         )
         if taken.rowcount != 1:  # type: ignore[attr-defined] # an UPDATE's result has it
             return None
-        row = session.get_one(AssignmentRow, assignment_id)
+        row = present(session.get_one(AssignmentRow, assignment_id), store=True)
         record(session, *tell(session, row))
         return row
 

@@ -10,6 +10,7 @@ from kernel.clock import now
 from kernel.errors import Refused
 from kernel.ledgers import ChildRow, QuestionRow
 from kernel.records import ApprovalRow, CallRow
+from kernel.shapes import present
 from kernel.states import CallState, QuestionState, check_move
 
 
@@ -21,7 +22,7 @@ def ask(session: Session, call: CallRow, why: str, *, known: dict[str, Any] | No
     if session.get(QuestionRow, call.id) is not None:
         return
     approval = session.get(ApprovalRow, call.id)
-    seen = {"argv": approval.argv, "target": approval.shown.get("target", "")} if approval else {}
+    seen = _shown(present(approval)) if approval else {}
     facts = {
         **seen,
         "arguments": call.arguments,
@@ -69,6 +70,10 @@ def _said(call: CallRow, *, happened: bool, by: str, reason: str) -> dict[str, A
         return {"value": value, "error": {"code": "not_happened", "message": words, "suggestion": ""}}
     kept = value if isinstance(value, dict) else {}
     return {"value": {**kept, "state": CallState.done.value, "note": words}}
+
+
+def _shown(approval: ApprovalRow) -> dict[str, Any]:
+    return {"argv": approval.argv, "target": approval.shown.get("target", "")}
 
 
 def _program(session: Session, call_id: str) -> dict[str, Any]:

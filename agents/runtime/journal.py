@@ -21,6 +21,7 @@ from kernel.outbox import record
 from kernel.questions import ask
 from kernel.records import CallRow, RunRow, TurnRow
 from kernel.redaction import Redactor
+from kernel.shapes import present
 from kernel.states import CallState, check_move
 from kernel.streams import EventLog
 from kernel.text import storable
@@ -91,13 +92,14 @@ class Journal:
 
         def read() -> CallRow | None:
             with self._database.reading() as session:
-                return session.exec(
+                twin = session.exec(
                     select(CallRow)
                     .where(
                         CallRow.key == call.key, CallRow.id != call.id, col(CallRow.started_at).is_not(None)
                     )
                     .order_by(col(CallRow.created_at))
                 ).first()
+                return twin if twin is None else present(twin)
 
         return await asyncio.to_thread(read)
 
@@ -111,7 +113,7 @@ class Journal:
             run = session.get(RunRow, self.run_id, with_for_update=True)
             if run is not None and run.stop:
                 raise Cancelled("the run was stopped", why=run.stop)
-            row = session.get_one(CallRow, call_id)
+            row = present(session.get_one(CallRow, call_id), store=True)
             check_move(CallState(row.state), CallState.claimed)
             row.state, row.fence, row.worker = CallState.claimed.value, self.fence, self.worker
             row.effect = effect.value
@@ -135,7 +137,7 @@ class Journal:
         """Commit how a call ended; what may have changed the world is on disk before we go on."""
 
         def change(session: Session) -> None:
-            row = session.get_one(CallRow, call_id)
+            row = present(session.get_one(CallRow, call_id), store=True)
             row.result = {"value": value} if error is None else {"value": value, "error": error}
             if state is CallState.unknown:
                 ask(session, row, (error or {}).get("message", ""))
@@ -150,7 +152,7 @@ class Journal:
         """Move a call that has not run yet (to and from waiting)."""
 
         def change(session: Session) -> None:
-            row = session.get_one(CallRow, call_id)
+            row = present(session.get_one(CallRow, call_id), store=True)
             if row.state != state.value:
                 check_move(CallState(row.state), state)
                 row.state = state.value
@@ -207,7 +209,7 @@ class Journal:
 
 def done_call(row: CallRow) -> DoneCall:
     """Return a call's row as the loop sees it."""
-    result = row.result or {}
+    result = present(row).result or {}
     return DoneCall(
         id=row.id,
         tool=row.tool,
@@ -224,6 +226,7 @@ def done_call(row: CallRow) -> DoneCall:
 
 
 def _done_turn(row: TurnRow, calls: list[CallRow]) -> DoneTurn:
+    present(row)
     return DoneTurn(
         number=row.number,
         text=row.text,
