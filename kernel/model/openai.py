@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 10.0
 #: Optional parts of a request, in the words by which servers refuse them; what is refused once is left out.
 _OPTIONAL = ("stream_options", "response_format", "temperature", "max_tokens")
+#: Of the HTTP client beneath: there was no connection, so nothing was sent. By name, since the client is openai's affair.
+_NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout"})
 
 
 class OpenAIModel:
@@ -123,7 +125,6 @@ class OpenAIModel:
         return None
 
     def _classified(self, error: Any) -> NightdeskError:
-        import httpx
         import openai
 
         response = getattr(error, "response", None)
@@ -138,7 +139,7 @@ class OpenAIModel:
         )
         if response is not None:
             found.billing = "refused"
-        elif isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout):
+        elif type(error.__cause__).__name__ in _NOT_CONNECTED:
             found.billing = "unsent"
         return found
 

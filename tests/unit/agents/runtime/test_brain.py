@@ -9,7 +9,7 @@ import pytest
 from agents.runtime.brain import FallingBackBrain, ModelBrain, RoutineBrain, make_brain
 from agents.runtime.spec import AgentSpec, CallRequest, DoneCall, DoneTurn, Turn, TurnView
 from kernel.contracts import Outcome, Work
-from kernel.errors import Exhausted, Retryable
+from kernel.errors import Exhausted, OverBudget, Retryable, Uncounted
 from kernel.model.port import ContextTooLong, ModelReply, ModelRequest, OnText, ToolSchema, ignore_text
 from kernel.model.scripted import ScriptedModel
 from kernel.redaction import Redactor
@@ -222,3 +222,26 @@ async def test_cancelling_is_no_reason_to_fall_back() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         await FallingBackBrain(Stopped(), routine).next_turn(view(), ignore_text)
+
+
+@pytest.mark.parametrize("error", [OverBudget("budget: spent"), Uncounted("no database")])
+async def test_a_spent_budget_is_no_reason_to_fall_back(error: Exception) -> None:
+    class Unpaid:
+        name = "model:x"
+
+        async def next_turn(self, view: TurnView, on_text: OnText) -> Turn:
+            raise error
+
+    falling = FallingBackBrain(Unpaid(), routine)
+    for _ in range(2):
+        with pytest.raises(type(error)):
+            await falling.next_turn(view(), ignore_text)
+    assert falling.name == "model:x"
+
+
+async def test_each_request_names_who_pays() -> None:
+    asked, model = brain({"text": "done"})
+    await asked.next_turn(view(turns=[DoneTurn(number=1)]), ignore_text)
+    spender = model.requests[0].spender
+    assert spender is not None
+    assert (spender.run_id, spender.assignment_id, spender.name) == ("r", "a", "a.2")

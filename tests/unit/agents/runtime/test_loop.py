@@ -40,6 +40,13 @@ class TestPressure:
         used = turn(made(), usage=Usage(input_tokens=6, output_tokens=5, cost=0.5))
         assert pressure([used], limits).reason == reason
 
+    def test_tools_go_while_an_answer_can_still_be_paid(self) -> None:
+        turns = [turn(made(p=i), usage=Usage(input_tokens=90, output_tokens=10, cost=0.1)) for i in range(3)]
+        assert not pressure(turns, Limits(tokens=551)).withdraw
+        assert pressure(turns, Limits(tokens=550)).reason == "the budget of 550 tokens"
+        assert pressure(turns, Limits(cost=0.54)).reason == "the budget of 0.54 dollars"
+        assert not pressure(turns, Limits(cost=0.56)).withdraw
+
     def test_the_same_call_is_nudged_then_withdrawn(self) -> None:
         assert pressure([turn(made(p=1))], Limits()).nudge == ""
         twice = [turn(made(p=1)), turn(made(p=1))]

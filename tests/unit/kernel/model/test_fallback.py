@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kernel.errors import Exhausted, Fatal, Retryable
+from kernel.errors import Exhausted, Fatal, OverBudget, Retryable, Uncounted
 from kernel.model.fallback import FallbackModel, Patience
 from kernel.model.port import ContextTooLong, Message, ModelReply, ModelRequest, OnText, ignore_text
 from kernel.model.scripted import ScriptedModel
@@ -105,3 +105,27 @@ async def test_too_long_a_question_does_not_rest_the_endpoint() -> None:
             await chain.reply(QUESTION, ignore_text)
     larger = FallbackModel([_Small(), ScriptedModel([OK])])
     assert (await larger.reply(QUESTION, ignore_text)).text == "ok"
+
+
+class _Unpaid:
+    name = "unpaid"
+
+    def __init__(self, error: Exception) -> None:
+        self.error, self.asked = error, 0
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        self.asked += 1
+        raise self.error
+
+    async def close(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize("error", [OverBudget("budget: spent"), Uncounted("no database")])
+async def test_what_was_not_sent_is_not_sent_elsewhere_and_blames_no_endpoint(error: Exception) -> None:
+    first, second = _Unpaid(error), ScriptedModel([OK])
+    chain = FallbackModel([first, second], patience=Patience(open_after=1))
+    for _ in range(3):
+        with pytest.raises(type(error)):
+            await chain.reply(QUESTION, ignore_text)
+    assert (first.asked, second.requests) == (3, [])
