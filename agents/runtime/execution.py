@@ -149,13 +149,13 @@ class Execution:
         """Decide about a call that another worker began: None means make it (again)."""
         if tool.effect in _REPEATABLE and not call.runs_on:
             return None
-        if tool.effect is Effect.probe and tool.reconcile is not None and not call.runs_on:
-            found = await self._probe(tool, call, self._context(call))
-            if found.happened is False:
-                return None
-            if found.happened:
-                return await self._end(tool, call, CallState.done, 0.0, value=found.value)
-        return await self._end(tool, call, CallState.unknown, 0.0, error=not_known(call))
+        asks = tool.effect is Effect.probe and tool.reconcile is not None and not call.runs_on
+        found = await self._probe(tool, call, self._context(call)) if asks else Reconciled(happened=None)
+        if found.happened is False:
+            return None
+        if found.happened:
+            return await self._end(tool, call, CallState.done, 0.0, value=found.value)
+        return await self._end(tool, call, CallState.unknown, 0.0, error=not_known(call, probe=found.note))
 
     async def _probe(self, tool: Tool, call: DoneCall, context: ToolContext) -> Reconciled:
         """Ask the world; a probe that fails knows nothing."""

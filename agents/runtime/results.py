@@ -48,12 +48,13 @@ def summary(call: DoneCall) -> str:
     return text if len(text) <= _SUMMARY_CHARACTERS else f"{text[:_SUMMARY_CHARACTERS]}…"
 
 
-def not_known(call: DoneCall) -> Unknown:
-    """Return what is said of a call that an earlier worker began and nobody saw end, and of its program."""
+def not_known(call: DoneCall, *, probe: str = "") -> Unknown:
+    """Return what is said of a call that an earlier worker began and nobody saw end, of its program and its probe."""
     why = f"the worker {call.worker!r} died while it was under way"
+    seen = "; ".join(filter(None, (why, call.earlier, f"its probe says: {probe}" if probe else "")))
     look = "Look at the target before anybody repeats it."
     return Unknown(
         f"whether {call.tool} happened is not known",
-        why=f"{why}; {call.earlier}" if call.earlier else why,
+        why=seen,
         next_step=f"Stop its program first. {look}" if call.runs_on else look,
     )

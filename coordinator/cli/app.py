@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coordinator.cli import decisions, desk, memory, runs, screen, submission, usage
+from coordinator.cli import decisions, desk, memory, questions, runs, screen, submission, usage
 
 app = typer.Typer(
     name="nightdesk",
@@ -41,7 +41,10 @@ def nightdesk(
 for _panel, _commands in (
     ("The desk", (desk.up, desk.down, desk.status, desk.worker, desk.migrate)),
     ("Runs", (submission.submit, runs.watch, runs.runs, runs.show)),
-    ("Decisions", (decisions.approve, decisions.deny, decisions.cancel)),
+    (
+        "Decisions",
+        (decisions.approve, decisions.deny, decisions.cancel, questions.questions, questions.resolve),
+    ),
 ):
     for _command in _commands:
         app.command(rich_help_panel=_panel)(_command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -13,8 +13,10 @@ from coordinator.cli.options import AsJson, CallId, DataDir, RunId
 
 if TYPE_CHECKING:
     from coordinator.decisions import Decisions
+    from coordinator.stopping import Stopped
     from kernel.settings import Settings
 
+Decided = TypeVar("Decided")
 Reason = Annotated[str, typer.Option("--reason", help="Why; the audit keeps it.")]
 
 
@@ -25,7 +27,7 @@ def approve(run: RunId, call: CallId, *, data_dir: DataDir = None, as_json: AsJs
 
     settings = join(data_dir)
     run_id, call_id = _find(settings, run, call)
-    _decide(settings, lambda desk: desk.decide(run_id, call_id, "approved", by=user_name()))
+    decide(settings, lambda desk: desk.decide(run_id, call_id, "approved", by=user_name()))
     _say({"run_id": run_id, "call_id": call_id, "decision": "approved"}, as_json=as_json)
 
 
@@ -38,19 +40,29 @@ def deny(
 
     settings = join(data_dir)
     run_id, call_id = _find(settings, run, call)
-    _decide(settings, lambda desk: desk.decide(run_id, call_id, "denied", by=user_name(), reason=reason))
+    decide(settings, lambda desk: desk.decide(run_id, call_id, "denied", by=user_name(), reason=reason))
     _say({"run_id": run_id, "call_id": call_id, "decision": "denied"}, as_json=as_json)
 
 
 @screen.answering
 def cancel(run: RunId, *, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Cancel a run: what runs is stopped, what had already happened stands in the report."""
+    """Cancel a run: says what that stops and what had already happened, then waits a moment for the end."""
+    from coordinator.cli import cancelling
     from coordinator.cli.connection import join, user_name
 
     settings = join(data_dir)
     run_id, _ = _find(settings, run, None)
-    _decide(settings, lambda desk: desk.cancel(run_id, by=user_name()))
-    _say({"run_id": run_id, "decision": "cancelled"}, as_json=as_json)
+    console = screen.out()
+
+    def tell(stopped: Stopped) -> None:
+        if not as_json:
+            cancelling.print_stopped(stopped, console)
+
+    stopped, ending = cancelling.stop(settings, run_id, by=user_name(), tell=tell)
+    if as_json:
+        screen.print_json(cancelling.as_document(stopped, ending))
+    else:
+        cancelling.print_ending(stopped, ending, console)
 
 
 def _find(settings: Settings, run: str, call: str | None) -> tuple[str, str]:
@@ -61,17 +73,18 @@ def _find(settings: Settings, run: str, call: str | None) -> tuple[str, str]:
         return run_id, history.find_call(session, run_id, call).id if call is not None else ""
 
 
-def _decide(settings: Settings, decision: Callable[[Decisions], Awaitable[Any]]) -> None:
+def decide(settings: Settings, decision: Callable[[Decisions], Awaitable[Decided]]) -> Decided:
+    """Take one decision in a process of its own."""
     from coordinator.app import make_parts
 
-    async def act() -> None:
+    async def act() -> Decided:
         parts = make_parts(settings)
         try:
-            await decision(parts.decisions)
+            return await decision(parts.decisions)
         finally:
             await parts.close()
 
-    asyncio.run(act())
+    return asyncio.run(act())
 
 
 def _say(document: dict[str, str], *, as_json: bool) -> None:
