@@ -45,7 +45,9 @@ class Verdict:
     def good(self) -> bool:
         """Tell whether every promise held, of something that happened."""
         unexplained = [row for row in self.unknown if not row["why"]]
-        return bool(self.runs) and not (self.lost or self.duplicates or unexplained or self.broken or self.budget_over)
+        return bool(self.runs) and not (
+            self.lost or self.duplicates or unexplained or self.broken or self.budget_over
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as it is kept."""
@@ -70,8 +72,14 @@ def judge(evidence: Evidence) -> Verdict:
         zombies=deeds.count("zombie"),
         redis_restarts=deeds.count("redis_kill") + deeds.count("redis_stop"),
         recovery=list(recovery(evidence)),
-        cancel_end=[_at(run["ended_at"]) - evidence.cancelled[run["id"]] for run in ended if run["id"] in evidence.cancelled],
-        given_up=sum("died" in str(a["reason"]) for a in evidence.assignments if a["state"] == AssignmentState.failed),
+        cancel_end=[
+            _at(run["ended_at"]) - evidence.cancelled[run["id"]]
+            for run in ended
+            if run["id"] in evidence.cancelled
+        ],
+        given_up=sum(
+            "died" in str(a["reason"]) for a in evidence.assignments if a["state"] == AssignmentState.failed
+        ),
         broken=[*truth.broken_words(evidence), *_event_logs(evidence), *_late(evidence), *_exits(evidence)],
     )
     for run in ended:
@@ -85,7 +93,11 @@ def _lost(evidence: Evidence) -> Iterator[str]:
         if run is None:
             yield f"{run_id}: submitted, and never accepted"
         elif run["ended_at"] is None or run["report"] is None:
-            parts = [f"{a['key']} {a['state']} ({a['worker']})" for a in evidence.assignments if a["run_id"] == run_id]
+            parts = [
+                f"{a['key']} {a['state']} ({a['worker']})"
+                for a in evidence.assignments
+                if a["run_id"] == run_id
+            ]
             yield f"{run_id}: stuck as {run['state']}; {', '.join(parts) or 'no assignment'}"
         elif not run["published"]:
             yield f"{run_id}: ended as {run['state']}, and its report was never published"
@@ -94,7 +106,9 @@ def _lost(evidence: Evidence) -> Iterator[str]:
 def _event_logs(evidence: Evidence) -> Iterator[str]:
     for run in evidence.ended():
         calls = [call for call in evidence.calls if call["run_id"] == run["id"]]
-        found = event_log.problems(evidence.events.get(run["id"], []), evidence.sequences.get(run["id"], []), calls)
+        found = event_log.problems(
+            evidence.events.get(run["id"], []), evidence.sequences.get(run["id"], []), calls
+        )
         yield from (f"event log of {run['id']}: {problem}" for problem in found)
 
 
@@ -111,7 +125,11 @@ def _exits(evidence: Evidence) -> Iterator[str]:
     struck = {d["pid"] for d in evidence.deeds if d["what"] == "kill"}
     how = {row["pid"]: row["how"] for row in evidence.exits}
     for deed in evidence.deeds:
-        if deed["what"] == "term" and deed["pid"] not in struck and (told := how.get(deed["pid"])) != "exit status 0":
+        if (
+            deed["what"] == "term"
+            and deed["pid"] not in struck
+            and (told := how.get(deed["pid"])) != "exit status 0"
+        ):
             yield f"{deed['program']} ({deed['pid']}) was asked to end: {told or 'it did not'}"
 
 
@@ -136,8 +154,10 @@ def _next_move(evidence: Evidence, assignment_id: str, deed: Row) -> float | Non
         elsewhere = not str(event["detail"].get("worker", "")).endswith(f":{deed['pid']}")
         if at <= deed["at"] or (state == AssignmentState.running and not elsewhere):
             continue
-        if state == AssignmentState.running or (state == AssignmentState.failed and "died" in event["reason"]):
-            return at - deed["at"]
+        if state == AssignmentState.running or (
+            state == AssignmentState.failed and "died" in event["reason"]
+        ):
+            return float(at - deed["at"])
         if state in ASSIGNMENT_ENDED:
             return None
     return None

@@ -45,7 +45,9 @@ class Crowd:
 
     def __post_init__(self) -> None:
         self._specs: dict[str, RunSpec] = {}
-        self._store = ArtifactStore(self.stage.settings.artifacts, max_bytes=self.stage.settings.artifact_max_bytes)
+        self._store = ArtifactStore(
+            self.stage.settings.artifacts, max_bytes=self.stage.settings.artifact_max_bytes
+        )
 
     async def live(self, specs: Sequence[RunSpec], began: float) -> None:
         """Submit all runs at their times, and cancel those that are to be cancelled."""
@@ -129,7 +131,7 @@ class Crowd:
     async def until_ended(self, say: Say) -> list[str]:
         """Wait until every run has ended; return those that have not when they should have."""
         while True:
-            open_runs = {id_: until for id_, until in (await asyncio.to_thread(self._open)).items()}
+            open_runs = await asyncio.to_thread(self._open)
             late = [id_ for id_, until in open_runs.items() if time.time() > until]
             if not open_runs or len(late) == len(open_runs):
                 return late
@@ -138,7 +140,10 @@ class Crowd:
 
     def _open(self) -> dict[str, float]:
         """Return the submitted runs that have not ended and published, each with the moment it must have."""
-        rows = {row.id: row for row in self._read(select(RunRow).where(col(RunRow.id).in_(list(self.submitted))), [])}
+        rows = {
+            row.id: row
+            for row in self._read(select(RunRow).where(col(RunRow.id).in_(list(self.submitted))), [])
+        }
         spare = 2 * self.stage.settings.lease_seconds
         found = {}
         for run_id, at in self.submitted.items():

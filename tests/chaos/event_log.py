@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from kernel.states import ASSIGNMENT_ENDED, CALL_ENDED, MOVES, RUN_ENDED, AssignmentState, RunState
@@ -13,7 +14,9 @@ Event = dict[str, Any]
 _NUMBERED = re.compile(r"(\d{1,9})-(\d+)")
 
 
-def problems(events: Sequence[tuple[str, Event]], numbers: Sequence[int], calls: Sequence[Event]) -> list[str]:
+def problems(
+    events: Sequence[tuple[str, Event]], numbers: Sequence[int], calls: Sequence[Event]
+) -> list[str]:
     """Return what is wrong with the log of an ended run; `numbers` are those of its rows, `calls` its call rows."""
     told = [event for _, event in events]
     return [
@@ -55,7 +58,7 @@ def _run_moves(told: Sequence[Event]) -> Iterator[str]:
     states = [RunState(e["state"]) for e in told if e["type"] == "status_change" and not e["assignment_id"]]
     if states[:1] != [RunState.accepted]:
         yield f"the run begins as {states[:1]}"
-    for old, new in zip(states, states[1:], strict=False):
+    for old, new in pairwise(states):
         # `answering` is passed within the transaction that ends the run
         if new not in MOVES[RunState][old] and not (new in RUN_ENDED and old not in RUN_ENDED):
             yield f"the run goes from {old} to {new}"

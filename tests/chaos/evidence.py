@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 
 from sqlmodel import SQLModel, col, select
 
+from kernel.errors import Retryable
 from kernel.ledgers import EventRow, QuestionRow
 from kernel.records import ApprovalRow, AssignmentRow, CallRow, DeadLetterRow, RunRow
 from kernel.states import RUN_ENDED
@@ -19,7 +21,16 @@ from tests.chaos.plan import RunSpec
 from tests.chaos.stage import Stage
 
 Row = dict[str, Any]
-_TABLES: tuple[type[SQLModel], ...] = (RunRow, AssignmentRow, CallRow, ApprovalRow, QuestionRow, DeadLetterRow)
+#: The reconciler relays events that Redis did not take; it has some ticks to do so.
+_CATCH_UP_SECONDS, _LOOK_SECONDS = 15.0, 0.2
+_TABLES: tuple[type[SQLModel], ...] = (
+    RunRow,
+    AssignmentRow,
+    CallRow,
+    ApprovalRow,
+    QuestionRow,
+    DeadLetterRow,
+)
 
 
 @dataclass
@@ -54,31 +65,58 @@ async def gather(stage: Stage, scenario: str, specs: Sequence[RunSpec], **noted:
     found.runs = {row["id"]: row for row in tables["run"]}
     found.assignments, found.calls = tables["assignment"], tables["call"]
     found.sequences = _sequences(tables["event"])
-    for run_id in found.runs:
-        logged = await stage.parts.events.read(run_id)
-        found.events[run_id] = [(one.id, one.event.model_dump(mode="json")) for one in logged]
+    found.events = await _streams(stage, found.sequences)
     keys = {call["key"] for call in found.calls}
     mine = set(ids)
     found.world = [
         line
         for line in stage.world.lines()
-        if line["run"] in mine or line["key"].rpartition(":")[0] in mine or line["key"].rpartition(":")[2] in keys
+        if line["run"] in mine
+        or line["key"].rpartition(":")[0] in mine
+        or line["key"].rpartition(":")[2] in keys
     ]
     _keep(stage.folder / scenario, tables, found)
+    return found
+
+
+async def _streams(stage: Stage, sequences: dict[str, list[int]]) -> dict[str, list[tuple[str, Row]]]:
+    """Return what a reader sees of each run, once the desk itself has brought the streams up to the outbox."""
+    give_up = time.monotonic() + _CATCH_UP_SECONDS
+    found: dict[str, list[tuple[str, Row]]] = {}
+    while behind := [
+        id_
+        for id_ in sequences
+        if len([e for e in found.get(id_, []) if e[0].endswith("-0")]) < len(sequences[id_])
+    ]:
+        for run_id in behind:
+            try:
+                logged = await stage.parts.events.read(run_id)
+            except Retryable:
+                continue  # Redis is on its way back
+            found[run_id] = [(one.id, one.event.model_dump(mode="json")) for one in logged]
+        if time.monotonic() > give_up:
+            break
+        await asyncio.sleep(_LOOK_SECONDS)
     return found
 
 
 def _rows(stage: Stage, ids: list[str]) -> dict[str, list[Row]]:
     with stage.parts.store.database.reading() as session:
         tables = {
-            str(table.__tablename__): [row.model_dump(mode="json") for row in session.exec(select(table)).all()]
+            str(table.__tablename__): [
+                row.model_dump(mode="json") for row in session.exec(select(table)).all()
+            ]
             for table in _TABLES
         }
         events = session.exec(select(EventRow).where(col(EventRow.run_id).in_(ids))).all()
     tables["event"] = [event.model_dump(mode="json") for event in events]
     mine = set(ids)
     return {
-        name: [row for row in rows if row.get("run_id", row.get("id") if name == "run" else None) in mine or name == "dead_letter"]
+        name: [
+            row
+            for row in rows
+            if row.get("run_id", row.get("id") if name == "run" else None) in mine or name == "dead_letter"
+        ]
         for name, rows in tables.items()
     }
 

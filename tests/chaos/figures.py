@@ -6,7 +6,22 @@ from collections.abc import Sequence
 
 from tests.chaos.checker import Verdict, merge
 
-_COLUMNS = ("scenario", "runs", "ended", "lost", "dup", "repeat", "unknown", "effects", "kills", "term", "zombie", "redis", "s", "promises")
+_COLUMNS = (
+    "scenario",
+    "runs",
+    "ended",
+    "lost",
+    "dup",
+    "repeat",
+    "unknown",
+    "effects",
+    "kills",
+    "term",
+    "zombie",
+    "redis",
+    "s",
+    "promises",
+)
 #: Of broken promises of one scenario that are printed; the evidence holds all.
 _SHOWN = 12
 
@@ -21,7 +36,10 @@ def table(verdicts: Sequence[Verdict]) -> str:
     """Return the table, and below it each figure and each broken promise."""
     rows = [_COLUMNS, *(_row(verdict) for verdict in verdicts)]
     widths = [max(len(str(row[at])) for row in rows) for at in range(len(_COLUMNS))]
-    lines = ["  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
     for verdict in verdicts:
         lines += [f"  {verdict.scenario}: {text}" for text in _figures(verdict)]
     for verdict in verdicts:
@@ -52,7 +70,9 @@ def _row(verdict: Verdict) -> tuple[str | int | float, ...]:
 
 
 def _figures(verdict: Verdict) -> list[str]:
-    said = [", ".join(f"{state} {n}" for state, n in sorted(verdict.states.items()))] if verdict.states else []
+    said = (
+        [", ".join(f"{state} {n}" for state, n in sorted(verdict.states.items()))] if verdict.states else []
+    )
     for name, values, unit, factor in (
         ("recovery", verdict.recovery, "s", 1.0),
         ("cancel to the run's end", verdict.cancel_end, "ms", 1000.0),
@@ -61,7 +81,9 @@ def _figures(verdict: Verdict) -> list[str]:
     ):
         if values:
             p50, p95 = (percentile(values, share) * factor for share in (0.5, 0.95))
-            said.append(f"{name}: n={len(values)} p50={p50:.2f}{unit} p95={p95:.2f}{unit} max={max(values) * factor:.2f}{unit}")
+            said.append(
+                f"{name}: n={len(values)} p50={p50:.2f}{unit} p95={p95:.2f}{unit} max={max(values) * factor:.2f}{unit}"
+            )
     return [*said, *verdict.notes]
 
 

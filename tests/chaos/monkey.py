@@ -115,7 +115,8 @@ class Monkey:
     def _held(self, pid: int) -> list[str]:
         """Return what a dead or stopped worker holds: nobody writes for it any more."""
         query = select(AssignmentRow.id).where(
-            col(AssignmentRow.worker).endswith(f":{pid}"), AssignmentRow.state == AssignmentState.running.value
+            col(AssignmentRow.worker).endswith(f":{pid}"),
+            AssignmentRow.state == AssignmentState.running.value,
         )
         try:
             with self._stage.parts.store.database.reading() as session:

@@ -56,12 +56,15 @@ class RunSpec:
     #: For runs that ask: what the person says, and how long it takes to think.
     decision: str = "approved"
     decide_after: float = 0.5
+    text: str = ""
+    namespace: str = "default"
 
     @property
     def request(self) -> dict[str, Any]:
         """Return what is submitted."""
         return {
-            "text": f"chaos {self.kind}",
+            "text": f"chaos {self.kind} {self.text}".strip(),
+            "namespace": self.namespace,
             "labels": {"kind": self.kind, "steps": self.steps or "read"},
             "brain": self.brain,
             "deadline_seconds": self.deadline,

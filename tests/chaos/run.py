@@ -23,10 +23,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from kernel.errors import NightdeskError
 from tests.chaos import figures
 from tests.chaos.checker import Verdict
+from tests.chaos.scenarios.budget import budget
+from tests.chaos.scenarios.cancel import cancel
+from tests.chaos.scenarios.long import long
 from tests.chaos.scenarios.play import Size
+from tests.chaos.scenarios.rolling import rolling
 from tests.chaos.scenarios.storm import storm
+from tests.chaos.scenarios.twins import twins
 from tests.chaos.stage import Stage, staged
 
 #: How often the world misbehaves while it storms.
@@ -35,7 +41,16 @@ _RUNS, _SECONDS_PER_RUN, _LEAST_SECONDS = 150, 0.5, 60.0
 
 Scenario = Callable[[Stage, Size], Awaitable[Verdict]]
 #: In the order in which they are played, on one desk.
-SCENARIOS: dict[str, Scenario] = {"storm": storm}
+SCENARIOS: dict[str, Scenario] = {
+    "cancel": cancel,
+    "twins": twins,
+    "rolling": rolling,
+    "storm": storm,
+    "budget": budget,
+    "long": long,
+}
+#: Scenarios in which the world behaves.
+_QUIET = frozenset({"cancel", "long", "budget"})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,9 +86,18 @@ async def chaos(folder: Path, names: Sequence[str], size: Size, *, rate: float =
     with staged(folder, seed=size.seed, rate=rate) as stage:
         for name in names:
             size.say(f"{name} begins")
-            verdicts.append(await SCENARIOS[name](stage, size))
+            stage.world.tell(rate=0.0 if name in _QUIET else rate)
+            verdicts.append(await _played(name, stage, size))
         await stage.parts.close()
     return verdicts
+
+
+async def _played(name: str, stage: Stage, size: Size) -> Verdict:
+    """Return what a scenario came to; one that could not be played to its end kept no promise."""
+    try:
+        return await SCENARIOS[name](stage, size)
+    except (NightdeskError, TimeoutError, AssertionError) as error:
+        return Verdict(scenario=name, broken=[f"not played to its end: {type(error).__name__}: {error}"])
 
 
 def machine(before: tuple[float, float, float]) -> dict[str, Any]:
@@ -99,12 +123,18 @@ def _sayer(*, quiet: bool) -> Callable[[str], None]:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     env = os.environ
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)}; default: all")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)}; default: all"
+    )
     parser.add_argument("--runs", type=int, default=int(env.get("CHAOS_RUNS") or _RUNS))
     parser.add_argument("--seed", type=int, default=int(env.get("CHAOS_SEED") or random.randrange(10**6)))
     parser.add_argument("--seconds", type=float, default=float(env.get("CHAOS_SECONDS") or 0))
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the evidence goes; default: a new one")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="where the evidence goes; default: a new one"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args(arguments)
     if unknown := set(options.scenarios) - set(SCENARIOS):

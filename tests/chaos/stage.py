@@ -30,9 +30,19 @@ WORKERS = (*TWINS, *(f"{name}-2" for name in TWINS), "memory", "worldly", "world
 _LOG = """2026-11-30T00:00:0{n}Z INFO  checkout request {n} served
 2026-11-30T00:00:0{n}Z ERROR checkout could not take a connection: pool exhausted (size 10)
 """
-#: The model makes one call of a turn, then answers; a step with `slow` in the text streams until somebody leaves.
+#: The namespace whose runs may make only so many model calls together.
+CAPPED, CAP = "capped", 50
+#: The model makes one call of a turn, then answers; it streams slowly until somebody leaves, or calls on and on.
 SCRIPT: list[dict[str, Any]] = [
     {"anywhere": "chaos slow", "text": "word " * 600, "delay": 0.2, "times": 0},
+    {
+        "anywhere": "chaos hungry",
+        "when": "Turns left",
+        "capture": {"left": r"Turns left: (\d)"},
+        "calls": [{"tool": "read", "arguments": {"what": "at-{{left}}"}}],
+        "delay": 0.02,
+        "times": 0,
+    },
     {
         "system": "worldly agent",
         "when": "Turns left: 8",
@@ -115,6 +125,7 @@ def environment(folder: Path, world_url: str, model_url: str) -> dict[str, str]:
         "NIGHTDESK_WEBHOOK_URL": f"{world_url}/hook",
         "NIGHTDESK_MODEL_BASE_URL": model_url,
         "NIGHTDESK_MODEL_NAME": "scripted",
+        "NIGHTDESK_NAMESPACE_BUDGETS": json.dumps({CAPPED: {"model_calls": CAP}}),
     }
 
 
@@ -144,5 +155,5 @@ def _settings(desk: Desk, broker_url: str) -> Settings:
         for name, value in desk.variables().items()
         if name.startswith("NIGHTDESK_")
     }
-    plain = {name: json.loads(value) if value[:1] in "[{" else value for name, value in told.items()}
+    plain: Any = {name: json.loads(value) if value[:1] in "[{" else value for name, value in told.items()}
     return Settings(**{**plain, "redis_url": broker_url})

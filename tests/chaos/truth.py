@@ -25,25 +25,41 @@ def applied(evidence: Evidence) -> Counter[str]:
 def duplicates(evidence: Evidence) -> list[str]:
     """Return each effect that happened more than once."""
     kinds = {line["key"]: line["kind"] for line in evidence.world}
-    return [f"{kinds[key]} {key[:16]} happened {n} times" for key, n in applied(evidence).items() if n > 1 and kinds[key] not in _HARMLESS]
+    return [
+        f"{kinds[key]} {key[:16]} happened {n} times"
+        for key, n in applied(evidence).items()
+        if n > 1 and kinds[key] not in _HARMLESS
+    ]
 
 
 def repeats(evidence: Evidence) -> int:
     """Return how many requests with a key repeated one that had arrived: harmless, and worth knowing."""
-    seen = Counter(line["key"] for line in evidence.world if line["arrived"] and line["kind"] in ("keyed", "hook", "idempotent"))
+    seen = Counter(
+        line["key"]
+        for line in evidence.world
+        if line["arrived"] and line["kind"] in ("keyed", "hook", "idempotent")
+    )
     return sum(n - 1 for n in seen.values())
 
 
 def world_key(call: Row) -> str:
     """Return the key under which the world knows a call."""
-    return f"{call['run_id']}:{call['arguments'].get('channel')}" if call["tool"] == "notify" else str(call["key"])
+    return (
+        f"{call['run_id']}:{call['arguments'].get('channel')}"
+        if call["tool"] == "notify"
+        else str(call["key"])
+    )
 
 
 def told(evidence: Evidence, call: Row) -> str:
     """Return what the report says of a call, in the words of call states; "" where it says nothing."""
     report = evidence.runs[call["run_id"]].get("report") or {}
     if call["tool"] == "notify":
-        states = [n["state"] for n in report.get("notifications", []) if n["channel"] == call["arguments"].get("channel")]
+        states = [
+            n["state"]
+            for n in report.get("notifications", [])
+            if n["channel"] == call["arguments"].get("channel")
+        ]
         if states:
             return _SENT[states[0]]
     return next((str(a["state"]) for a in report.get("actions", []) if a["call_id"] == call["id"]), "")
@@ -54,7 +70,11 @@ def broken_words(evidence: Evidence) -> Iterator[str]:
     happened = applied(evidence)
     ended = {run["id"] for run in evidence.ended()}
     for call in evidence.calls:
-        if call["effect"] == "read" or call["run_id"] not in ended or call["tool"] in ("act_sleep", "act_stubborn"):
+        if (
+            call["effect"] == "read"
+            or call["run_id"] not in ended
+            or call["tool"] in ("act_sleep", "act_stubborn")
+        ):
             continue
         word, times = told(evidence, call), happened[world_key(call)]
         name = f"{call['id']} ({call['tool']}, {call['effect']}, row {call['state']})"
@@ -69,7 +89,11 @@ def broken_words(evidence: Evidence) -> Iterator[str]:
 def unknowns(evidence: Evidence) -> list[Row]:
     """Return a row for each unknown call: its class, its worker, and what left it open; `why` empty: unexplained."""
     ended = {run["id"] for run in evidence.ended()}
-    rows = [c for c in evidence.calls if c["run_id"] in ended and CallState.unknown in (c["state"], told(evidence, c))]
+    rows = [
+        c
+        for c in evidence.calls
+        if c["run_id"] in ended and CallState.unknown in (c["state"], told(evidence, c))
+    ]
     return [
         {
             "call": call["id"],
@@ -87,9 +111,16 @@ def _why(evidence: Evidence, call: Row) -> str:
     begun, ended = _at(call["started_at"]), _at(call["ended_at"])
     pid = int(str(call["worker"]).rpartition(":")[2] or 0)
     for deed in evidence.deeds:
-        if deed["pid"] == pid and deed["what"] in _FATAL and begun <= deed["at"] + 0.01 and (not ended or deed["at"] <= ended):
+        if (
+            deed["pid"] == pid
+            and deed["what"] in _FATAL
+            and begun <= deed["at"] + 0.01
+            and (not ended or deed["at"] <= ended)
+        ):
             return f"{deed['what']} of {deed['program']} ({pid}) while it ran"
-    moods = [line["mood"] for line in evidence.world if line["key"] == world_key(call) and line["mood"] != "good"]
+    moods = [
+        line["mood"] for line in evidence.world if line["key"] == world_key(call) and line["mood"] != "good"
+    ]
     if moods:
         return f"the world answered with {', '.join(moods)}"
     run = evidence.runs[call["run_id"]]

@@ -26,6 +26,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections import Counter
 from pathlib import Path
 from typing import Any, Self
@@ -193,6 +194,12 @@ class WorldProcess:
         self.process.wait(10)
         if self.process.stdout is not None:
             self.process.stdout.close()
+
+    def tell(self, **what: Any) -> None:
+        """Tell the world how to behave: `rate`, or `key` and `mood`."""
+        request = urllib.request.Request(f"{self.url}/tell", data=json.dumps(what).encode(), method="POST")
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            answer.read()
 
     def lines(self) -> list[Told]:
         """Return the ledger."""

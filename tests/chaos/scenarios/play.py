@@ -64,7 +64,9 @@ async def play(stage: Stage, scenario: str, plan: Plan, say: Say) -> Verdict:
         all_of_it = asyncio.gather(crowd.live(plan.runs, began), monkey.play(plan.acts, began))
         while not all_of_it.done():
             await asyncio.wait({all_of_it}, timeout=_TELL_SECONDS)
-            say(f"{time.monotonic() - began:.0f} s: {len(crowd.submitted)} submitted, {len(monkey.deeds)} deeds")
+            say(
+                f"{time.monotonic() - began:.0f} s: {len(crowd.submitted)} submitted, {len(monkey.deeds)} deeds"
+            )
         await all_of_it
         await crowd.until_ended(say)
     return await verdict_on(stage, scenario, plan.runs, crowd, monkey, seconds=time.monotonic() - began)

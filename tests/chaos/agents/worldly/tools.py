@@ -1,4 +1,4 @@
-"""Tools of every effect class over the fake world: each tells the world its key, and says honestly what it cannot know."""
+"""Tools of every effect class over the fake world: each tells the world its key, and says whether the world can have heard it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httpx
 
 from agents.runtime.tools import Prepared, Reconciled, Tool, ToolContext, tool
 from kernel.contracts import Effect
-from kernel.errors import Retryable, Unknown
+from kernel.errors import Retryable
 from kernel.settings import Settings
 
 #: Seconds until an answer that does not come counts as lost.
@@ -121,22 +121,18 @@ def _long(url: str) -> Tool:
 
 
 async def post(url: str, ctx: ToolContext, effect: Effect) -> dict[str, Any]:
-    """Make the effect. What the world may have done all the same is Unknown where a repeat would be a second one."""
+    """Make the effect, named by the call's key."""
     body = {"key": ctx.key, "kind": effect.value, "run": ctx.work.run_id, "tool": effect.value}
-    try:
-        return await ask(url, "/effect", body)
-    except Retryable as error:
-        sure = isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout)
-        if sure or effect in (Effect.idempotent, Effect.keyed):
-            raise
-        raise Unknown("the world did not say whether it did it", why=error.why) from error
+    return await ask(url, "/effect", body)
 
 
 async def ask(url: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Return the world's answer; raise Retryable where none comes."""
+    """Return the world's answer; raise Retryable where none comes, saying whether the world can have heard us."""
     async with httpx.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
         try:
             answer = await client.post(f"{url}{path}", json=body)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise Retryable("the world cannot be reached", why=repr(error), untouched=True) from error
         except httpx.HTTPError as error:
             raise Retryable("the world did not answer", why=repr(error)) from error
     if answer.status_code >= _SERVER_ERROR:
