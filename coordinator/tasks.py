@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from celery import Celery
 
+from coordinator.chronicle import standing
 from coordinator.reconcile import Reconciler
 from coordinator.service import Coordinator
+from coordinator.store import Store
 from kernel.process import Announcer, Process, doorway
+from kernel.records import RunRow
 
 
 def register(app: Celery, process: Process, coordinator: Coordinator, reconciler: Reconciler) -> None:
@@ -21,9 +25,16 @@ def register(app: Celery, process: Process, coordinator: Coordinator, reconciler
         )
 
     @doorway(app, process, "coordinator.advance")
-    async def advance(announcer: Announcer, run_id: str) -> None:
+    async def advance(announcer: Announcer, run_id: str) -> str:
         await coordinator.advance(run_id)
+        return await asyncio.to_thread(_stands, coordinator.store, run_id)
 
     @doorway(app, process, "maintenance.reconcile", quiet=True)
     async def reconcile(announcer: Announcer) -> None:
         await reconciler.tick_once()
+
+
+def _stands(store: Store, run_id: str) -> str:
+    """Return where the run stands now, for Flower."""
+    with store.database.reading() as db:
+        return standing(db, db.get_one(RunRow, run_id))

@@ -178,6 +178,8 @@ async def work_through(
             if not refused or not _may_mend(turns, limits):
                 return _ended(checked, refused, turns)
             nudge = f"Refused by the checker: {'; '.join(refused)}. Quote lines that a tool returned, as they stand."
+        if any(call.state is CallState.unknown for turn in turns for call in turn.calls):
+            turns = await journal.load()  # a person may have found out meanwhile
         press = pressure(turns, limits)
         view = _view(work, turns, tools, limits, press, nudge)
         turn = await brain.next_turn(view, on_text)

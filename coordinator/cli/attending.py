@@ -8,7 +8,9 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+from coordinator.chronicle import questions
 from coordinator.cli import history, marks, screen
+from coordinator.cli.chronicle_view import question_text
 from coordinator.cli.following import Followed, follow
 from coordinator.cli.layout import Layout
 from coordinator.cli.live import Show
@@ -83,6 +85,9 @@ def _conclude(
         screen.print_json(report.model_dump(mode="json"))
     else:
         print_report(report, screen.out())
+        with history.reading(settings) as session:
+            for question in questions(session, run_id=run_id):
+                screen.remark(question_text(question))
     if followed.waits:
         for approval in followed.approvals:
             screen.remark(waiting_text(run_id, approval))

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from rich.console import Console
+
 from coordinator.chronicle import Chronicle, Question, Stop, TakeOver
 from coordinator.stopping import EffectCall, StoppedPart
 from kernel.clock import local
 from kernel.states import AssignmentState, QuestionState
 
 _A = AssignmentState
+
+
+def print_chronicle(told: Chronicle, console: Console) -> None:
+    """Print what happened to a run besides its work, and each call that ended unknown; nothing where nothing did."""
+    lines = happened_lines(told)
+    if lines:
+        console.print("\n".join(["What happened", *(f"  {line}" for line in lines)]), markup=False)
+    for question in told.questions:
+        console.print(question_text(question), markup=False)
 
 
 def happened_lines(told: Chronicle) -> list[str]:

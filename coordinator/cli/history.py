@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from sqlalchemy import or_
 from sqlmodel import Session, col, select
 
+from coordinator.chronicle import marks
 from coordinator.report import compose
 from kernel.clock import local, now
 from kernel.database import Database
@@ -125,10 +126,13 @@ def recent(session: Session, *, state: str | None, limit: int) -> list[dict[str,
     query = select(RunRow).order_by(col(RunRow.created_at).desc()).limit(limit)
     if state is not None:
         query = query.where(col(RunRow.state) == state)
+    rows = session.exec(query).all()
+    beside = marks(session, rows)
     return [
         {
             "run_id": row.id,
             "state": row.state,
+            "marks": beside[row.id],
             "reason": row.reason,
             "text": _short(_asked(row)),
             "session_id": row.session_id,
@@ -137,7 +141,7 @@ def recent(session: Session, *, state: str | None, limit: int) -> list[dict[str,
             "created_local": local(row.created_at),
             "seconds": round(((row.ended_at or now()) - row.created_at).total_seconds(), 1),
         }
-        for row in session.exec(query).all()
+        for row in rows
     ]
 
 

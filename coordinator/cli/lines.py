@@ -12,7 +12,9 @@ from kernel.events import (
     MemoryRecalled,
     StatusChange,
     ToolCallResult,
+    ToolCallStart,
 )
+from kernel.states import AssignmentState
 
 SUMMARY_LENGTH = 160
 _MEMORY_LENGTH = 50
@@ -22,7 +24,11 @@ def event_line(event: Event) -> str:
     """Return an event as one line of text, for output that is no terminal; empty where it says nothing."""
     who = event.agent or "run"
     if isinstance(event, StatusChange):
-        return f"{who}: {event.state}" + (f" ({event.reason})" if event.reason else "")
+        attempt = event.detail.get("attempt", 1) if event.state == AssignmentState.running else 1
+        reason = event.reason or (f"taken over, attempt {attempt}" if attempt > 1 else "")
+        return f"{who}: {event.state}" + (f" ({reason})" if reason else "")
+    if isinstance(event, ToolCallStart) and event.attempt > 1:
+        return f"{who}: {event.tool} is made again (attempt {event.attempt})"
     if isinstance(event, ToolCallResult):
         summary = one_line(event.summary, SUMMARY_LENGTH)
         return f"{who}: {event.tool} {event.state} in {event.seconds:.2f} s" + (

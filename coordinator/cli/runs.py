@@ -76,9 +76,8 @@ def runs(
     table.add_column("request")
     for row in found:
         text = row["text"] + (f"  ({row['reason']})" if row["reason"] else "")
-        table.add_row(
-            row["run_id"][:8], row["state"], row["created_local"], f"{row['seconds']} s", _plain(text)
-        )
+        state = ", ".join([row["state"], *row["marks"]])
+        table.add_row(row["run_id"][:8], state, row["created_local"], f"{row['seconds']} s", _plain(text))
     screen.out().print(table if found else _none_found(state), markup=False)
 
 
@@ -92,7 +91,8 @@ def show(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print a run's report with its evidence, and which worker and brain did what."""
+    """Print a run's report with its evidence, who did what, and what happened: take-overs, a stop, calls unknown."""
+    from coordinator.chronicle import chronicle
     from coordinator.cli import history
     from coordinator.cli.connection import join
 
@@ -100,23 +100,26 @@ def show(
         row = history.find_run(session, run)
         report = history.report_of(session, row)
         waiting = history.pending_approvals(session, row.id)
+        happened = chronicle(session, row.id)
     if as_json and evidence:
         from coordinator.cli.report_view import evidence_rows
 
         screen.print_json(evidence_rows(report))
         return
     if as_json:
-        told = report.model_dump(mode="json")
+        told = report.model_dump(mode="json") | {"happened": happened.model_dump(mode="json")}
         if waiting:
             told["waiting"] = [history.waiting_row(approval) for approval in waiting]
         screen.print_json(told)
         return
+    from coordinator.cli.chronicle_view import print_chronicle
     from coordinator.cli.report_view import print_evidence, print_report, print_waiting
 
     if evidence:
         print_evidence(report, screen.out())
         return
     print_report(report, screen.out())
+    print_chronicle(happened, screen.out())
     print_waiting(row.id, waiting, screen.out())
 
 

@@ -165,6 +165,10 @@ class RunTree:
         part = self._part(event.assignment_id, event.agent)
         if part.state != event.state:
             part.since = _at(event)
+        if lost := event.detail.get("lost_worker"):
+            part.lines.append(
+                f"worker {lost} was lost; taken over in attempt {event.detail.get('attempt', 2)}"
+            )
         part.state, part.reason = event.state, event.reason
         part.worker = str(event.detail.get("worker", part.worker))
 
@@ -174,7 +178,8 @@ class RunTree:
             said = "" if event.superseded else part.texts.get(event.turn, "") + event.text
             part.texts[event.turn] = said[-4 * _TEXT_LENGTH :]
         elif isinstance(event, ToolCallStart):
-            part.calls[event.call_id] = _Call(event.tool, _short(event.arguments), _at(event))
+            again = f", attempt {event.attempt}" if event.attempt > 1 else ""
+            part.calls[event.call_id] = _Call(event.tool, _short(event.arguments) + again, _at(event))
         elif isinstance(event, ToolCallResult):
             call = part.calls.setdefault(event.call_id, _Call(event.tool, "", _at(event)))
             call.state, call.seconds = event.state, event.seconds
