@@ -203,7 +203,8 @@ class WorldProcess:
 
     def lines(self) -> list[Told]:
         """Return the ledger."""
-        return [json.loads(line) for line in self.path.read_text("utf-8").splitlines()]
+        whole = self.path.read_text("utf-8").rpartition("\n")[0]  # without what is just being written
+        return [json.loads(line) for line in whole.splitlines()]
 
 
 if __name__ == "__main__":

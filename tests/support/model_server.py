@@ -291,7 +291,8 @@ class ModelServer:
         self.folder.cleanup()
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
-        lines = self.record.read_text("utf-8").splitlines()
+        # without what is just being written
+        lines = self.record.read_text("utf-8").rpartition("\n")[0].splitlines()
         return [line for line in map(json.loads, lines) if line["kind"] == kind]
 
     @property
