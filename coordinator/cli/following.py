@@ -13,6 +13,7 @@ from kernel.events import ApprovalRequested, ReportReady, StatusChange
 from kernel.records import ApprovalRow, AssignmentRow
 from kernel.reports import Report
 from kernel.settings import Settings
+from kernel.shapes import NewerShape
 from kernel.states import RUN_ENDED, RunState
 from kernel.streams import EventLog, LoggedEvent
 
@@ -130,6 +131,8 @@ def look(settings: Settings, run_id: str, followed: Followed) -> None:
             followed.assignments = history.assignments_of(session, run.id)
             if run.state in RUN_ENDED:
                 followed.report = history.report_of(session, run)
+    except NewerShape:
+        raise  # nobody may wait for a report that cannot be read here
     except (Correctable, Retryable, Fatal):
         # not accepted yet, or this machine has only the queue
         return

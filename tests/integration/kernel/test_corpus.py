@@ -7,18 +7,20 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.script import ScriptDirectory
 from sqlmodel import select
 
 from coordinator.cli import history
+from coordinator.cli.following import Followed, look
 from coordinator.transcript import earlier, latest_sources
 from kernel import schema
 from kernel.contracts import Outcome, Request
 from kernel.records import SHAPE, ApprovalRow, RunRow
 from kernel.shapes import NewerShape, present
-from kernel.states import RUN_ENDED, ApprovalState
+from kernel.states import RUN_ENDED, ApprovalState, RunState
 from memory_service.finished import finished_run
 from tests.support import corpus
 from tests.support.little_desk import Desk
@@ -184,6 +186,28 @@ async def test_what_a_newer_version_began_is_left_to_it(table: str, tmp_path: Pa
     assert world(tmp_path) == []
 
 
+async def test_nobody_waits_for_a_report_that_cannot_be_read(tmp_path: Path, redis_url: str) -> None:
+    async with desk_on(PRESENT["session"], tmp_path, redis_url) as desk:
+        look(desk.settings, "run-plain", followed := Followed())
+        assert followed.ended
+        newer(desk, "run")
+        with pytest.raises(NewerShape):
+            look(desk.settings, "run-plain", Followed())
+
+
+async def test_people_may_stop_what_a_newer_version_began(tmp_path: Path, redis_url: str) -> None:
+    async with desk_on(PRESENT["waiting"], tmp_path, redis_url) as desk:
+        for table in ("run", "assignment", "call", "turn", "approval"):
+            newer(desk, table)
+        await desk.decisions.cancel("run-risky", by="ann")
+        assert corpus.stored(tmp_path, "SELECT stop FROM run") == [("cancelled",)]
+        for table in ("run", "assignment", "call", "turn", "approval"):
+            newer(desk, table, by=0)  # now a newer coordinator looks
+        await to_the_end(desk)
+        assert desk.run("run-risky").state == "cancelled"
+    assert world(tmp_path) == []
+
+
 async def test_a_session_leaves_out_the_runs_of_a_newer_version(tmp_path: Path, redis_url: str) -> None:
     async with desk_on(PRESENT["session"], tmp_path, redis_url) as desk:
         assert [turn.run_id for turn in earlier(desk.database, "talk", "default")] == ["run-plain"]
@@ -192,10 +216,35 @@ async def test_a_session_leaves_out_the_runs_of_a_newer_version(tmp_path: Path, 
         assert latest_sources(desk.database, "talk", "default") == []
 
 
-def newer(desk: Desk, table: str) -> None:
+def newer(desk: Desk, table: str, *, by: int = 1) -> None:
     """Let a newer version have written the rows of a table."""
     with desk.database.writing("test") as session:
-        session.connection().exec_driver_sql(f"UPDATE {table} SET shape = {SHAPE + 1}")
+        session.connection().exec_driver_sql(f"UPDATE {table} SET shape = {SHAPE + by}")
+
+
+async def test_a_run_is_not_moved_before_it_has_the_present_shape(tmp_path: Path, redis_url: str) -> None:
+    async with desk_on(corpus.CORPUS / "0002-s0-accepted.sql", tmp_path, redis_url) as desk:
+        seen = desk.store.snapshot("run-plain")
+        assert seen is not None
+        # else new JSON would stand in a row that counts as old
+        assert not desk.store.swap(seen.run, RunState.planning)
+        desk.store.lift("run-plain")
+        assert not desk.store.swap(seen.run, RunState.planning)
+        assert desk.store.swap(desk.run("run-plain"), RunState.planning)
+
+
+async def test_a_memory_service_that_says_more_than_we_know_stops_no_run(
+    tmp_path: Path, redis_url: str
+) -> None:
+    async def newer_answer(*_: Any, **__: Any) -> list[dict[str, Any]]:
+        return [{"id": "m-1", "text": "a memory", "unheard_of": 1}]
+
+    async with desk_on(PRESENT["accepted"], tmp_path, redis_url) as desk:
+        desk.control.ask = newer_answer  # type: ignore[method-assign] # the other end of the queue
+        await to_the_end(desk)
+        report = desk.report("run-plain")
+        assert report.state == "succeeded"
+        assert "unheard_of" in next(n.why for n in report.not_done if n.what == "recall of memories")
 
 
 @pytest.mark.parametrize("name", ["0002-s0-rounds", "0002-s0-unpublished"])
