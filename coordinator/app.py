@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from celery import Celery
 
 from coordinator import playbooks
+from coordinator.dead_letters import DeadLetters
 from coordinator.decisions import Decisions
 from coordinator.planner import Planner
 from coordinator.reconcile import Reconciler
@@ -21,6 +22,7 @@ from kernel.budget import Purse
 from kernel.cards import Cards
 from kernel.control import Control, connect
 from kernel.database import Database
+from kernel.dead_letters import DeadLetterStream
 from kernel.model import make_model
 from kernel.process import Process, install
 from kernel.redaction import Redactor
@@ -77,11 +79,30 @@ class Parts:
         )
 
     @cached_property
+    def dead_letters(self) -> DeadLetters:
+        """Return what looks after messages that nobody can read and work that was given up."""
+        return DeadLetters(
+            store=self.store,
+            stream=DeadLetterStream(self.redis),
+            submit=self.submit,
+            refuse=self._refuse,
+        )
+
+    async def _refuse(self, run_id: str, reason: str) -> None:
+        # asked for late: whoever only drops a letter needs no playbooks
+        await self.coordinator.refuse(run_id, reason)
+
+    def submit(self, run_id: str, request: dict[str, Any], priority: str) -> None:
+        """Send a request under the id of its run."""
+        submit(self.celery, Redactor(self.settings.secrets()), run_id, request, priority=priority)
+
+    @cached_property
     def reconciler(self) -> Reconciler:
         """Return what looks after silent rows."""
         return Reconciler(
             store=self.store,
             decisions=self.decisions,
+            dead_letters=self.dead_letters,
             doorbell=self.doorbell,
             events=self.events,
             control=self.control,
@@ -113,10 +134,6 @@ def _web() -> Starlette:
 
     logs.configure(settings(), service="api")
     parts = make_parts(settings())
-    redactor = Redactor(settings().secrets())
-
-    def send(run_id: str, request: dict[str, Any], priority: str) -> None:
-        submit(parts.celery, redactor, run_id, request, priority=priority)
 
     return make_web(
         Face(
@@ -126,7 +143,7 @@ def _web() -> Starlette:
             events=parts.events,
             control=parts.control,
             cards=parts.cards,
-            submit=send,
+            submit=parts.submit,
             close=parts.close,
         )
     )

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, exists, func, or_, update
 from sqlmodel import Session, col, select
 
 from coordinator.assignments import told
+from coordinator.dead_letters import DeadLetters
 from coordinator.decisions import Decisions, audit, decided_event
 from coordinator.store import Store, change_row
 from kernel import logs
@@ -35,6 +36,7 @@ class Reconciler:
 
     store: Store
     decisions: Decisions
+    dead_letters: DeadLetters
     doorbell: Doorbell
     events: EventLog
     control: Control
@@ -49,6 +51,7 @@ class Reconciler:
         await self._ring_again()
         await self._advance_silent()
         await self.events.relay_behind(await asyncio.to_thread(self._event_numbers))
+        await self.dead_letters.take()
 
     async def _take_back(self) -> None:
         """Queue assignments whose lease ran out, or fail them past the attempt limit."""

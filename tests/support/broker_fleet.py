@@ -86,50 +86,40 @@ class Fleet:
 
 
 @contextmanager
-def fleet(
-    folder: Path, *, program: str = "broker_worker", concurrency: int = 1, server: RedisServer | None = None
-) -> Iterator[Fleet]:
+def fleet(folder: Path, *, program: str = "broker_worker", slots: int = 1) -> Iterator[Fleet]:
     """Run a Redis and a worker on it while the block runs."""
+    with (
+        redis_server(folder / "redis") as server,
+        worker(folder, server, program=program, slots=slots) as made,
+    ):
+        made.send("early", "hello")
+        made.wait("hello done")
+        yield made
+
+
+@contextmanager
+def worker(
+    folder: Path, server: RedisServer, *, program: str = "broker_worker", slots: int = 1
+) -> Iterator[Fleet]:
+    """Run a worker while the block runs."""
     folder.mkdir(parents=True, exist_ok=True)
-    with redis_server(folder / "redis") as own:
-        made = start(folder, server or own, program=program, concurrency=concurrency)
-        try:
-            yield made
-        finally:
-            made.go_on()
-            if made.worker.poll() is None:
-                made.worker.kill()
-            made.worker.wait(PATIENCE)
-            made.app.close()
-
-
-def start(
-    folder: Path, server: RedisServer, *, program: str = "broker_worker", concurrency: int = 1
-) -> Fleet:
-    """Start a worker and wait until it listens."""
     argv = [sys.executable, "-m", "celery", "-A", program, "worker", "-Q", "coordinator", "--pool", "threads"]
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("NIGHTDESK_")}
     with (folder / "worker.log").open("ab") as log:
-        worker = subprocess.Popen(
-            [
-                *argv,
-                "-c",
-                str(concurrency),
-                "--without-gossip",
-                "--without-mingle",
-                "-n",
-                f"{folder.name}@test",
-            ],
+        process = subprocess.Popen(
+            [*argv, "-c", str(slots), "--without-gossip", "--without-mingle", "-n", f"{folder.name}@test"],
             cwd=SUPPORT,
-            env={
-                **os.environ,
-                "NIGHTDESK_REDIS_URL": server.url,
-                "NIGHTDESK_DATA_DIR": str(folder),
-                "PYTHONUNBUFFERED": "1",
-            },
+            env={**ours, "NIGHTDESK_REDIS_URL": server.url, "NIGHTDESK_DATA_DIR": str(folder)},
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    made = Fleet(folder, server, worker, make_celery(Settings(redis_url=server.url), "test"))
-    made.send("early", "hello")
-    made.wait("hello done")
-    return made
+    app = make_celery(Settings(redis_url=server.url), "test")
+    made = Fleet(folder, server, process, app)
+    try:
+        yield made
+    finally:
+        made.go_on()
+        if process.poll() is None:
+            process.kill()
+        process.wait(PATIENCE)
+        app.close()
