@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlmodel import select
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -18,25 +17,24 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from coordinator import sse
+from coordinator.chronicle import questions
 from coordinator.decisions import Decisions
+from coordinator.health import Health, is_well
 from coordinator.http import Guard, NotFound, is_loopback, problem_of, read_object, unknown_path
 from coordinator.intake import parse
 from coordinator.store import Snapshot, Store
+from coordinator.views import view_run
 from kernel import metrics
 from kernel.cards import Cards
 from kernel.control import Control
 from kernel.errors import Correctable, Fatal, NightdeskError
-from kernel.records import ApprovalRow, RunRow
 from kernel.redaction import Redactor
 from kernel.reports import Report
 from kernel.settings import Settings
-from kernel.shapes import present
-from kernel.states import ApprovalState
 from kernel.streams import EventLog
 
 #: A message in Redis stays under 64 KiB (architecture, section 6), and so does what becomes one.
 _BODY_BYTES = 64 * 1024
-_HEALTH_SECONDS = 3.0
 _NAME_CHARACTERS = 80
 
 Submit = Callable[[str, dict[str, Any], str], None]
@@ -83,6 +81,10 @@ def make_web(face: Face) -> Starlette:
             Route("/v1/runs/{run}/cancel", cancel_run, methods=["POST"]),
             Route("/v1/runs/{run}/calls/{call}/approve", approve_call, methods=["POST"]),
             Route("/v1/runs/{run}/calls/{call}/deny", deny_call, methods=["POST"]),
+            Route("/v1/runs/{run}/calls/{call}/resolve", resolve_call, methods=["POST"]),
+            Route("/v1/questions", list_questions, methods=["GET"]),
+            Route("/livez", live, methods=["GET"]),
+            Route("/readyz", health, methods=["GET"]),
             Route("/healthz", health, methods=["GET"]),
             Route("/metrics", measure, methods=["GET"]),
         ],
@@ -91,6 +93,7 @@ def make_web(face: Face) -> Starlette:
         lifespan=lifespan,
     )
     app.state.face = face
+    app.state.health = Health(face.control, face.store.database)
     app.state.redactor = Redactor(settings.secrets())
     return app
 
@@ -111,7 +114,7 @@ async def submit_run(request: Request) -> Response:
 async def show_run(request: Request) -> Response:
     """Answer where a run stands, with its report once it has ended."""
     face = _face(request)
-    return JSONResponse(await asyncio.to_thread(_view, face.store, await _snapshot(request)))
+    return JSONResponse(await asyncio.to_thread(view_run, face.store, await _snapshot(request)))
 
 
 async def follow_run(request: Request) -> Response:
@@ -121,7 +124,7 @@ async def follow_run(request: Request) -> Response:
     if await asyncio.to_thread(face.store.snapshot, run_id) is None:
         # sent a moment ago: the coordinator's first event says that it has taken it
         await face.events.read(run_id, block=True)
-    view = await asyncio.to_thread(_view, face.store, await _snapshot(request))
+    view = await asyncio.to_thread(view_run, face.store, await _snapshot(request))
 
     def read_report() -> Report | None:
         snapshot = face.store.snapshot(run_id)
@@ -133,11 +136,13 @@ async def follow_run(request: Request) -> Response:
 
 
 async def cancel_run(request: Request) -> Response:
-    """Stop a run."""
+    """Stop a run; answer what that stops and what had already happened, from the ledger."""
     body = await read_object(request, most_bytes=_BODY_BYTES, needed=False)
     run_id = (await _snapshot(request)).run.id
-    await _face(request).decisions.cancel(run_id, by=_name(body))
-    return JSONResponse({"run_id": run_id, "decision": "cancelled"}, 202)
+    stopped = await _face(request).decisions.cancel(run_id, by=_name(body))
+    told = stopped.model_dump(mode="json", exclude={"parts"})
+    parts = [part.model_dump(mode="json") for part in stopped.parts]
+    return JSONResponse({"decision": "cancelled", **told, "stopped": parts}, 202)
 
 
 async def approve_call(request: Request) -> Response:
@@ -153,21 +158,47 @@ async def deny_call(request: Request) -> Response:
 async def _decide(request: Request, decision: Literal["approved", "denied"]) -> Response:
     face = _face(request)
     body = await read_object(request, most_bytes=_BODY_BYTES, needed=False)
-    reason = body.get("reason", "")
-    if not isinstance(reason, str):
-        raise Correctable("the reason is no text", why=f"it is a {type(reason).__name__}")
     run_id = (await _snapshot(request)).run.id
     call = request.path_params["call"]
-    reason = request.app.state.redactor.text(reason)
+    reason = _reason(request, body)
     row = await face.decisions.decide(run_id, call, decision, by=_name(body), reason=reason)
     return JSONResponse({"run_id": run_id, "call_id": row.call_id, "decision": row.state})
 
 
+async def resolve_call(request: Request) -> Response:
+    """Answer whether a call happened that the desk cannot know about: `happened` true or false, and why."""
+    body = await read_object(request, most_bytes=_BODY_BYTES)
+    happened, run_id = body.get("happened"), (await _snapshot(request)).run.id
+    if not isinstance(happened, bool):
+        raise Correctable(
+            "`happened` is neither true nor false", why=f"it is {happened!r}"[:_NAME_CHARACTERS]
+        )
+    row = await _face(request).decisions.resolve(
+        run_id, request.path_params["call"], happened=happened, by=_name(body), reason=_reason(request, body)
+    )
+    return JSONResponse({"run_id": run_id, "call_id": row.call_id, "decision": row.state})
+
+
+async def list_questions(request: Request) -> Response:
+    """Answer which calls may have happened and wait for somebody to find out."""
+    store = _face(request).store
+
+    def read() -> list[dict[str, Any]]:
+        with store.database.reading() as db:
+            return [question.model_dump(mode="json") for question in questions(db)]
+
+    return JSONResponse({"questions": await asyncio.to_thread(read)})
+
+
+async def live(_request: Request) -> Response:
+    """Answer that this process does, whatever Redis and SQL do: a restart would not mend those."""
+    return JSONResponse({"status": "ok"})
+
+
 async def health(request: Request) -> Response:
     """Answer 200 where Redis and SQL do, else 503 with the reason."""
-    face = _face(request)
-    said = {"redis": await _asked(face.control.ping()), "sql": await _asked(_touch(face.store))}
-    well = all(answer == "ok" for answer in said.values())
+    said = await request.app.state.health.check()
+    well = is_well(said)
     shown = request.app.state.redactor.value({"status": "ok" if well else "down", **said})
     return JSONResponse(shown, 200 if well else 503)
 
@@ -177,25 +208,6 @@ async def measure(request: Request) -> Response:
     face = _face(request)
     reading = await metrics.read(face.store.database, face.control, face.cards)
     return Response(metrics.render(reading), media_type=metrics.CONTENT_TYPE)
-
-
-async def _asked(question: Awaitable[Any]) -> str:
-    try:
-        async with asyncio.timeout(_HEALTH_SECONDS):
-            await question
-    except NightdeskError as error:
-        return str(error)
-    except TimeoutError:
-        return f"no answer within {_HEALTH_SECONDS:g} s"
-    return "ok"
-
-
-async def _touch(store: Store) -> None:
-    def look() -> None:
-        with store.database.reading() as db:
-            db.exec(select(RunRow.id).limit(1)).first()
-
-    await asyncio.to_thread(look)
 
 
 def _face(request: Request) -> Face:
@@ -223,22 +235,10 @@ def _name(body: dict[str, Any]) -> str:
     return f"api:{name}" if name else "api"
 
 
-def _view(store: Store, snapshot: Snapshot) -> dict[str, Any]:
-    run = snapshot.run
-    with store.database.reading() as db:
-        pending = select(ApprovalRow).where(
-            ApprovalRow.run_id == run.id, ApprovalRow.state == ApprovalState.pending.value
-        )
-        waiting = [present(row) for row in db.exec(pending).all()]
-    shown = {"call_id", "tool", "argv", "digest", "risk", "why", "expires_at"}
-    parts = {"key", "agent", "goal", "state", "reason", "worker", "round"}
-    moments = {"created_at", "updated_at", "deadline_at", "ended_at"}
-    return {
-        "run_id": run.id,
-        "state": run.state,
-        "reason": run.reason,
-        **run.model_dump(mode="json", include=moments),
-        "assignments": [row.model_dump(mode="json", include=parts) for row in snapshot.assignments],
-        "waiting": [row.model_dump(mode="json", include=shown) for row in waiting],
-        "report": run.report,
-    }
+def _reason(request: Request, body: dict[str, Any]) -> str:
+    """Return why somebody decides, redacted."""
+    reason = body.get("reason", "")
+    if not isinstance(reason, str):
+        raise Correctable("the reason is no text", why=f"it is a {type(reason).__name__}")
+    cleaned: str = request.app.state.redactor.text(reason)
+    return cleaned

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kernel.errors import Correctable, Exhausted, Fatal, NightdeskError, Refused, Retryable
 
 #: A probe has no token, and learns only whether the desk answers.
-_OPEN = frozenset({"/healthz"})
+_OPEN = frozenset({"/healthz", "/readyz", "/livez"})
 _RETRY_AFTER_SECONDS = "2"
 #: The class of an error says who must act; so does the status.
 _STATUS: tuple[tuple[type[NightdeskError], int], ...] = (

@@ -5,24 +5,27 @@ from __future__ import annotations
 import asyncio
 import platform
 import socket
+from enum import StrEnum
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from sqlmodel import col, select
+from sqlmodel import Session, col, func, select
 
 from coordinator.cli import supervisor_conf
 from coordinator.cli.connection import desk_addresses
 from coordinator.cli.layout import Layout
 from coordinator.cli.supervision import Supervisor, alive
+from coordinator.health import HEALTH_SECONDS, OK, Health
 from kernel.broker import FIXED_QUEUES
 from kernel.cards import Cards
 from kernel.clock import now
 from kernel.control import Control, connect
 from kernel.database import Database
 from kernel.errors import NightdeskError
-from kernel.records import AssignmentRow, RunRow
+from kernel.ledgers import QuestionRow
+from kernel.records import ApprovalRow, AssignmentRow, RunRow
 from kernel.settings import Settings
-from kernel.states import AssignmentState, RunState
+from kernel.states import ApprovalState, AssignmentState, QuestionState, RunState
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,8 +40,8 @@ def gather(settings: Settings) -> dict[str, Any]:
     addresses = desk_addresses(settings)
     processes, supervisor_pid = _processes(layout)
     queues = {p["queue"] for p in processes if p["queue"]}
-    redis = asyncio.run(_ask_redis(settings, sorted({*FIXED_QUEUES, *queues})))
-    waiting, trouble = _oldest_waiting(settings)
+    redis, sql = asyncio.run(_ask(settings, sorted({*FIXED_QUEUES, *queues})))
+    waiting, people, trouble = ([], {}, sql) if sql else _waiting(settings)
     return {
         "running": supervisor_pid is not None,
         "data_dir": str(layout.data),
@@ -50,6 +53,7 @@ def gather(settings: Settings) -> dict[str, Any]:
         "processes": processes,
         **redis,
         "oldest_waiting": waiting,
+        "waiting_for_people": people,
         "troubles": [text for text in (redis["redis"].get("trouble"), trouble) if text],
         "versions": {name: version(name) for name in _PACKAGES}
         | {"python": platform.python_version(), "redis-server": redis["redis"].get("version")},
@@ -75,23 +79,38 @@ def _processes(layout: Layout) -> tuple[list[dict[str, Any]], int | None]:
     ], pid
 
 
-async def _ask_redis(settings: Settings, queues: list[str]) -> dict[str, Any]:
-    redis = connect(settings.redis_url)
+async def _ask(settings: Settings, queues: list[str]) -> tuple[dict[str, Any], str]:
+    """Return what Redis knows, and what is wrong with SQL; takes a bounded time where one of them hangs."""
+    redis, database = connect(settings.redis_url), Database(settings.database)
+    control = Control(redis)
+    said = await Health(control, database).check()
     try:
-        control = Control(redis)
-        facts = await control.ping()
-        cards = [card for card in await Cards(redis).live() if not is_dead_here(card.worker)]
-        names = sorted({*queues, *(card.queue for card in cards)})
-        lengths = await control.queue_lengths(names)
-    except NightdeskError as error:
-        return {"redis": {"trouble": str(error)}, "cards": [], "queues": {}}
+        if said["redis"] != OK:
+            known = _silent(said["redis"])
+        else:
+            async with asyncio.timeout(HEALTH_SECONDS):
+                known = await _ask_redis(control, Cards(redis), queues)
+    except (NightdeskError, TimeoutError) as error:  # it went away between two questions
+        known = _silent(str(error) or f"Redis gave no answer within {HEALTH_SECONDS:g} s")
     finally:
         await redis.aclose()
-    return {"redis": facts, "cards": [card.model_dump() for card in cards], "queues": lengths}
+        database.close()
+    return known, "" if said["sql"] == OK else f"SQL: {said['sql']}"
 
 
-def _oldest_waiting(settings: Settings) -> tuple[list[dict[str, Any]], str]:
-    """Return, per queue, the row that has waited longest, from the truth and not from the queue."""
+async def _ask_redis(control: Control, cards: Cards, queues: list[str]) -> dict[str, Any]:
+    facts = await control.ping()
+    live = [card for card in await cards.live() if not is_dead_here(card.worker)]
+    lengths = await control.queue_lengths(sorted({*queues, *(card.queue for card in live)}))
+    return {"redis": facts, "cards": [card.model_dump() for card in live], "queues": lengths}
+
+
+def _silent(trouble: str) -> dict[str, Any]:
+    return {"redis": {"trouble": f"Redis: {trouble}"}, "cards": [], "queues": {}}
+
+
+def _waiting(settings: Settings) -> tuple[list[dict[str, Any]], dict[str, int], str]:
+    """Return per queue the row that has waited longest, from the truth and not from the queue, and what people owe."""
     database = Database(settings.database)
     try:
         with database.reading() as session:
@@ -99,8 +118,12 @@ def _oldest_waiting(settings: Settings) -> tuple[list[dict[str, Any]], str]:
                 select(AssignmentRow).where(col(AssignmentRow.state) == AssignmentState.queued.value)
             ).all()
             accepted = session.exec(select(RunRow).where(col(RunRow.state) == RunState.accepted.value)).all()
+            people = {
+                "approvals": _count(session, ApprovalRow, ApprovalState.pending),
+                "questions": _count(session, QuestionRow, QuestionState.open),
+            }
     except NightdeskError as error:
-        return [], str(error)
+        return [], {}, str(error)
     finally:
         database.close()
     present = now()
@@ -114,7 +137,11 @@ def _oldest_waiting(settings: Settings) -> tuple[list[dict[str, Any]], str]:
         oldest.setdefault(
             queue, {"queue": queue, "subject": subject, "run_id": run_id, "age_seconds": round(age, 1)}
         )
-    return list(oldest.values()), ""
+    return list(oldest.values()), people, ""
+
+
+def _count(session: Session, kind: type[ApprovalRow | QuestionRow], state: StrEnum) -> int:
+    return session.exec(select(func.count()).select_from(kind).where(col(kind.state) == state.value)).one()
 
 
 def is_dead_here(worker: str) -> bool:
@@ -157,11 +184,19 @@ def show(found: dict[str, Any], console: Console) -> None:
         console.print(
             f"waiting longest in {row['queue']}: {row['run_id']} for {row['age_seconds']:.0f} s", markup=False
         )
+    _show_people(found.get("waiting_for_people", {}), console)
     for trouble in found["troubles"]:
         console.print(f"trouble: {trouble}", style="red", markup=False)
     console.print(
         " ".join(f"{name} {found['versions'][name]}" for name in found["versions"]), style="dim", markup=False
     )
+
+
+def _show_people(owed: dict[str, int], console: Console) -> None:
+    if count := owed.get("approvals"):
+        console.print(f"waiting for approval: {count}; nightdesk runs --state waiting", markup=False)
+    if count := owed.get("questions"):
+        console.print(f"calls that may have happened: {count}; nightdesk questions", markup=False)
 
 
 def _table(found: dict[str, Any], carded: set[str]) -> Table:
