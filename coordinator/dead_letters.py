@@ -19,6 +19,7 @@ from kernel.contracts import Request
 from kernel.dead_letters import KEPT_BYTES, DeadLetter, DeadLetterStream
 from kernel.errors import Correctable, Refused
 from kernel.records import AssignmentRow, DeadLetterRow, RunRow
+from kernel.shapes import present
 from kernel.states import DeadLetterState, check_move
 
 MESSAGE, WORK = "message", "work"
@@ -157,7 +158,7 @@ def _request_of(db: Session, row: DeadLetterRow) -> dict[str, Any]:
             f"dead letter {row.id} cannot be replayed",
             why=f"the run of {row.subject!r} is not there any more",
         )
-    return run.request
+    return present(run).request
 
 
 def _drop(db: Session, letter_ids: Sequence[int] | None, *, by: str) -> list[int]:
