@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 10.0
 #: Optional parts of a request, in the words by which servers refuse them; what is refused once is left out.
 _OPTIONAL = ("stream_options", "response_format", "temperature", "max_tokens")
-#: Of the HTTP client beneath: there was no connection, so nothing was sent. By name, since the client is openai's affair.
+#: Of the HTTP client beneath: there was no connection, so nothing was sent. By name: the client is openai's affair.
 _NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout"})
 
 
