@@ -1,6 +1,6 @@
 # Nightdesk. `make demo` and `make test` set everything up by themselves; pip only, into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit integration e2e bench up down
+.PHONY: help setup demo test check unit integration e2e bench chaos up down
 
 # relative on purpose: the checkout's path may hold a blank
 PYTHON := .venv/bin/python
@@ -31,6 +31,9 @@ e2e: setup  ## run the tests that start the whole desk
 
 bench: setup  ## measure runs per second, latency, memory and start-up
 	@$(PYTHON) ops/bench/run.py
+
+chaos: setup  ## kill everything while runs pass and count what the world saw (CHAOS_RUNS, CHAOS_SEED, CHAOS_SECONDS)
+	@$(PYTHON) -m tests.chaos.run
 
 up: setup  ## start the desk on this machine (Ctrl-C stops it)
 	@$(PYTHON) -P -c 'from coordinator.cli import main; main()' up
