@@ -269,8 +269,9 @@ def test_stock_a_message_that_is_no_json_still_ends_the_worker(tmp_path: Path) -
 
 def test_stock_a_restart_with_an_unacked_message_still_ends_the_worker(tmp_path: Path) -> None:
     with fleet(tmp_path / "stock", program="stock_worker", slots=2) as made:
-        restart_with_an_unacked_message(made, at_once=False)
-        until(lambda: "has no attribute 'hostname'" in made.log, lambda: MEND)
-        made.go_on()
+        restart_with_an_unacked_message(made, at_once=True)
+        until(lambda: "Connection to broker lost" in made.log, lambda: MEND)
+        made.go_on()  # it ends when its task has
         until(lambda: made.worker.poll() is not None, lambda: MEND)
         assert made.worker.returncode == 1, MEND
+        assert "has no attribute 'hostname'" in made.log, MEND
