@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from coordinator.decisions import audit
@@ -65,8 +66,8 @@ class DeadLetters:
             taken += len(letters)
         return taken
 
-    async def replay(self, letter_id: int, *, by: str) -> str:
-        """Send a letter's message again, or its run's request as a new run; return where it went.
+    async def replay(self, letter_id: int, *, by: str) -> dict[str, str]:
+        """Send a letter's message again, or its run's request as a new run; return its `queue` or the new `run_id`.
 
         The mark comes first: should we die in between, the letter says replayed, and may be replayed again.
         """
@@ -79,10 +80,10 @@ class DeadLetters:
         )
         if request is None:
             await self.stream.put_back(queue_keys(row.queue)[_NORMAL], row.body)
-            return str(row.queue)
+            return {"queue": row.queue}
         priority = Request.model_validate(request).priority.value
         await asyncio.to_thread(self.submit, run_id, request, priority)
-        return run_id
+        return {"run_id": run_id}
 
     async def drop(self, letter_ids: Sequence[int] | None, *, by: str) -> list[int]:
         """Mark letters as dropped (None: all that are kept) and let go of their bodies; return their ids."""
@@ -109,6 +110,12 @@ def listed(db: Session, *, every: bool, limit: int) -> list[DeadLetterRow]:
     if not every:
         query = query.where(DeadLetterRow.state == DeadLetterState.kept.value)
     return list(db.exec(query).all())
+
+
+def count_kept(db: Session) -> int:
+    """Return how many letters wait for a person."""
+    kept = DeadLetterRow.state == DeadLetterState.kept.value
+    return db.exec(select(func.count()).select_from(DeadLetterRow).where(kept)).one()
 
 
 def _keep(db: Session, letters: Sequence[DeadLetter]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from coordinator.cli import decisions, desk, memory, questions, runs, screen, submission, usage
+from coordinator.cli import dead_letters, decisions, desk, memory, questions, runs, screen, submission, usage
 
 app = typer.Typer(
     name="nightdesk",
@@ -48,6 +48,7 @@ for _panel, _commands in (
 ):
     for _command in _commands:
         app.command(rich_help_panel=_panel)(_command)
+app.add_typer(dead_letters.app, name="dead-letters", rich_help_panel="Decisions")
 app.add_typer(memory.app, name="memory", rich_help_panel="Memory")
 
 
