@@ -130,12 +130,17 @@ class Crowd:
 
     async def until_ended(self, say: Say) -> list[str]:
         """Wait until every run has ended; return those that have not when they should have."""
+        told = ""
         while True:
             open_runs = await asyncio.to_thread(self._open)
             late = [id_ for id_, until in open_runs.items() if time.time() > until]
             if not open_runs or len(late) == len(open_runs):
                 return late
-            say(f"{len(self.submitted) - len(open_runs)} of {len(self.submitted)} runs ended")
+            if (
+                line := f"{len(self.submitted) - len(open_runs)} of {len(self.submitted)} runs ended"
+            ) != told:
+                say(line)
+            told = line
             await asyncio.sleep(_LOOK_SECONDS * 2)
 
     def _open(self) -> dict[str, float]:

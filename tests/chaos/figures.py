@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from tests.chaos.checker import Verdict, merge
@@ -29,7 +30,7 @@ _SHOWN = 12
 def percentile(values: Sequence[float], share: float) -> float:
     """Return a percentile by the nearest rank; 0 of nothing."""
     ordered = sorted(values)
-    return ordered[max(0, min(len(ordered) - 1, round(share * len(ordered) + 0.5) - 1))] if ordered else 0.0
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
 
 
 def table(verdicts: Sequence[Verdict]) -> str:

@@ -64,6 +64,10 @@ class Ledger:
         self._file.write(json.dumps({"at": time.time(), "mono": time.monotonic(), **line}) + "\n")
         self._file.flush()
 
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
 
 class World:
     """Answers requests, in the mood that seed and key give."""
@@ -154,13 +158,15 @@ async def respond(writer: asyncio.StreamWriter, status: int, body: Told) -> None
 
 async def main(options: argparse.Namespace) -> None:
     """Serve until TERM."""
-    world = World(Ledger(options.ledger), seed=options.seed, rate=options.rate)
+    ledger = Ledger(options.ledger)
+    world = World(ledger, seed=options.seed, rate=options.rate)
     listening = await asyncio.start_server(world.serve, "127.0.0.1", 0, backlog=512)
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     sys.stdout.write(f"{listening.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     await stop.wait()
+    ledger.close()
 
 
 class WorldProcess:
