@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
-from sqlalchemy import func
+from sqlalchemy import func, true
 from sqlmodel import Session, col, select
 
 from kernel.broker import COORDINATOR, FIXED_QUEUES
@@ -18,7 +19,7 @@ from kernel.clock import now
 from kernel.control import Control
 from kernel.database import Database
 from kernel.records import ApprovalRow, AssignmentRow, DeadLetterRow, RunRow
-from kernel.states import ApprovalState, AssignmentState, RunState
+from kernel.states import ApprovalState, AssignmentState, DeadLetterState, RunState
 
 #: Every metric: name, labels, help. All are gauges: the rows are the truth, and no process counts for itself.
 METRICS: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -32,11 +33,12 @@ METRICS: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "Age of the oldest run not yet planned, or of the oldest queued assignment since it was planned.",
     ),
     ("nightdesk_live_workers", ("agent",), "Workers whose card is up."),
-    ("nightdesk_dead_letters", ("queue",), "Work that was given up and kept for a person."),
+    ("nightdesk_dead_letters", ("queue",), "Unreadable messages and given-up work, kept for a person."),
 )
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
+_EVERY = true()
 _UNPLANNED = (RunState.accepted.value, RunState.planning.value)
 
 
@@ -95,15 +97,16 @@ def read_rows(database: Database, at: datetime) -> Reading:
         reading.put(
             "nightdesk_assignments", _counts(db, AssignmentRow.state, {s.value for s in AssignmentState})
         )
-        reading.put("nightdesk_dead_letters", _counts(db, DeadLetterRow.queue, set()))
+        kept = DeadLetterRow.state == DeadLetterState.kept.value
+        reading.put("nightdesk_dead_letters", _counts(db, DeadLetterRow.queue, set(), where=kept))
         pending = select(func.count()).where(ApprovalRow.state == ApprovalState.pending.value)
         reading.samples["nightdesk_approvals_waiting"] = {(): db.exec(pending).one()}
         reading.put("nightdesk_oldest_waiting_seconds", _oldest(db, at))
     return reading
 
 
-def _counts(db: Session, column: str, known: set[str]) -> dict[str, float]:
-    rows = db.exec(select(column, func.count()).group_by(column)).all()
+def _counts(db: Session, column: str, known: set[str], *, where: Any = _EVERY) -> dict[str, float]:
+    rows = db.exec(select(column, func.count()).where(where).group_by(column)).all()
     return {**dict.fromkeys(known, 0.0), **{name: float(count) for name, count in rows}}
 
 

@@ -23,9 +23,9 @@ from kernel.control import Control, connect
 from kernel.database import Database
 from kernel.errors import NightdeskError
 from kernel.ledgers import QuestionRow
-from kernel.records import ApprovalRow, AssignmentRow, RunRow
+from kernel.records import ApprovalRow, AssignmentRow, DeadLetterRow, RunRow
 from kernel.settings import Settings
-from kernel.states import ApprovalState, AssignmentState, QuestionState, RunState
+from kernel.states import ApprovalState, AssignmentState, DeadLetterState, QuestionState, RunState
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,6 +121,7 @@ def _waiting(settings: Settings) -> tuple[list[dict[str, Any]], dict[str, int], 
             people = {
                 "approvals": _count(session, ApprovalRow, ApprovalState.pending),
                 "questions": _count(session, QuestionRow, QuestionState.open),
+                "dead_letters": _count(session, DeadLetterRow, DeadLetterState.kept),
             }
     except NightdeskError as error:
         return [], {}, str(error)
@@ -140,7 +141,7 @@ def _waiting(settings: Settings) -> tuple[list[dict[str, Any]], dict[str, int], 
     return list(oldest.values()), people, ""
 
 
-def _count(session: Session, kind: type[ApprovalRow | QuestionRow], state: StrEnum) -> int:
+def _count(session: Session, kind: type[ApprovalRow | QuestionRow | DeadLetterRow], state: StrEnum) -> int:
     return session.exec(select(func.count()).select_from(kind).where(col(kind.state) == state.value)).one()
 
 
@@ -197,6 +198,8 @@ def _show_people(owed: dict[str, int], console: Console) -> None:
         console.print(f"waiting for approval: {count}; nightdesk runs --state waiting", markup=False)
     if count := owed.get("questions"):
         console.print(f"calls that may have happened: {count}; nightdesk questions", markup=False)
+    if count := owed.get("dead_letters"):
+        console.print(f"dead letters: {count}; nightdesk dead-letters list", markup=False)
 
 
 def _table(found: dict[str, Any], carded: set[str]) -> Table:

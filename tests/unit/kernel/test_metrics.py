@@ -65,10 +65,12 @@ def test_rows_are_counted_and_the_oldest_is_aged(database: Database) -> None:
             )
         db.add(ApprovalRow(call_id="1", run_id="c", assignment_id="c:x", tool="t", digest="d", risk="high"))
         db.add(DeadLetterRow(queue='agents."odd"\n', reason="r"))
+        db.add(DeadLetterRow(queue="agents.worker", reason="r", state="dropped"))
     told = samples(metrics.read_rows(database, at))
     assert told["nightdesk_runs", "failed"] == 1
     assert told["nightdesk_assignments", "queued"] == 2
     assert told["nightdesk_approvals_waiting",] == 1
     assert told["nightdesk_dead_letters", 'agents."odd"\n'] == 1
+    assert ("nightdesk_dead_letters", "agents.worker") not in told
     assert told["nightdesk_oldest_waiting_seconds", "coordinator"] == pytest.approx(90)
     assert told["nightdesk_oldest_waiting_seconds", "agents.worker"] == pytest.approx(40)

@@ -86,3 +86,10 @@ def test_only_a_process_of_this_host_can_be_known_to_be_dead() -> None:
     assert not is_dead_here(f"log_analysis@{HOST}:{os.getpid()}")
     assert not is_dead_here(f"log_analysis@{HOST}-other:{child.pid}")
     assert not is_dead_here("odd")
+
+
+def test_dead_letters_are_told_with_their_command() -> None:
+    assert "dead letters" not in shown(found(waiting_for_people={"dead_letters": 0}), 80)
+    assert "dead letters: 3; nightdesk dead-letters list" in shown(
+        found(waiting_for_people={"dead_letters": 3}), 80
+    )
