@@ -7,12 +7,12 @@ import os
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, thread
 from typing import Any, TypeVar
 
 from celery import Celery
 from celery.exceptions import Reject
-from celery.signals import setup_logging, worker_ready, worker_shutting_down
+from celery.signals import setup_logging, worker_ready, worker_shutdown, worker_shutting_down
 
 from kernel import logs
 from kernel.errors import Cancelled, NightdeskError, Retryable
@@ -216,7 +216,13 @@ def install(
         if on_drain is not None:
             process.spawn(on_drain())
 
+    def shut_down(**_: Any) -> None:
+        # all work has ended or went back, so what blocks a thread now hears no cancel: it is a daemon, and yet
+        # the interpreter would wait for it, since an executor made it
+        thread._threads_queues.clear()  # type: ignore[attr-defined]  # noqa: SLF001 there is no other way to say so
+
     # weak=False: these closures have no other owner
     setup_logging.connect(set_up_logging, weak=False)
     worker_ready.connect(ready, weak=False)
     worker_shutting_down.connect(shutting_down, weak=False)
+    worker_shutdown.connect(shut_down, weak=False)

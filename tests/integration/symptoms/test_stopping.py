@@ -1,0 +1,140 @@
+"""Drain, cancel and decisions over the life and death of real workers."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+
+import pytest
+
+from kernel.errors import Refused
+from tests.support.little_fleet import DRAIN_SECONDS, Fleet, until
+
+pytestmark = pytest.mark.integration
+
+#: For an interpreter to end on a busy machine, after its work has.
+EXIT_SECONDS = 6.0
+
+
+def cancel(fleet: Fleet, run_id: str) -> None:
+    """Cancel from a process of our own, as the command line and the HTTP face do."""
+    said = asyncio.run(_with_own_redis(fleet, run_id))
+    assert said is not None
+
+
+async def _with_own_redis(fleet: Fleet, run_id: str) -> object:
+    from coordinator.app import make_parts
+
+    parts = make_parts(fleet.settings)
+    try:
+        return await parts.decisions.cancel(run_id, by="ann")
+    finally:
+        await parts.close()
+
+
+def decide(fleet: Fleet, run_id: str, call: str) -> None:
+    async def once() -> None:
+        from coordinator.app import make_parts
+
+        parts = make_parts(fleet.settings)
+        try:
+            await parts.decisions.decide(run_id, call, "approved", by="ann")
+        finally:
+            await parts.close()
+
+    asyncio.run(once())
+
+
+def test_symptom_05_a_worker_told_to_end_keeps_its_task_and_ends_it_with_exit_code_zero(fleet: Fleet) -> None:
+    run_id = fleet.play([[("wait", {"what": "s05", "seconds": 4.0})]])
+    busy, _ = fleet.holder("s05")
+    pid = fleet.pid(busy)
+    assert fleet.end(busy) == 0
+    assert fleet.ended(run_id).state == "succeeded"
+    assert fleet.marks("s05") == ["wait s05 begins", "wait s05 ends"]
+    assert fleet.makers("s05") == {pid}
+    assert fleet.assignment(run_id).attempts == 0
+
+
+def test_drain_hands_back_what_does_not_end_in_time_and_exits_zero(fleet: Fleet) -> None:
+    run_id = fleet.play([[("wait", {"what": "drain-back", "seconds": DRAIN_SECONDS + 2.0})]])
+    busy, idle = fleet.holder("drain-back")
+    began = time.monotonic()
+    assert fleet.end(busy) == 0
+    assert time.monotonic() - began < DRAIN_SECONDS + EXIT_SECONDS
+    fleet.begun("drain-back", times=2)
+    assert fleet.assignment(run_id).attempts == 0  # handed back, not lost
+    cancel(fleet, run_id)
+    assert fleet.ended(run_id).state == "cancelled"
+    assert fleet.pid(idle) in fleet.makers("drain-back")
+
+
+def test_drain_is_not_held_by_a_thread_that_hears_nothing(fleet: Fleet) -> None:
+    fleet.play([[("block", {"what": "drain-stuck", "seconds": 90.0})]])
+    busy, _ = fleet.holder("drain-stuck")
+    began = time.monotonic()
+    assert fleet.end(busy) == 0
+    assert time.monotonic() - began < DRAIN_SECONDS + EXIT_SECONDS
+    assert "block drain-stuck ends" not in fleet.marks()
+    fleet.begun("drain-stuck", times=2)  # the other worker has it
+    (other,) = [n for n in fleet.processes if n.startswith("worker")]
+    fleet.kill(other)  # nor is the next test held by it
+
+
+def test_celery_20_a_cancel_during_a_drain_still_stops_the_work(fleet: Fleet) -> None:
+    run_id = fleet.play([[("wait", {"what": "c20", "seconds": 60.0})]])
+    busy, _ = fleet.holder("c20")
+    fleet.signal(busy, signal.SIGTERM)
+    until(lambda: fleet.pid(busy) not in fleet.carded(), fleet.logs)  # it drains: its card is down
+    cancel(fleet, run_id)
+    said = time.monotonic()
+    until(lambda: fleet.assignment(run_id).state == "cancelled", fleet.logs)
+    assert time.monotonic() - said < 1.0
+    assert fleet.processes[busy].wait(EXIT_SECONDS) == 0
+    assert fleet.ended(run_id).state == "cancelled"
+    assert fleet.marks("c20") == ["wait c20 begins"]
+
+
+def test_celery_19_a_cancel_said_while_no_worker_was_up_holds(little: Fleet) -> None:
+    little.ensure("worker-a")
+    little.kill("worker-a")  # nobody takes its card down: work is queued for it
+    run_id = little.play([[("step", {"what": "c19"})]])
+    until(lambda: (row := little.run(run_id)) and row.state == "working", little.logs)
+    assert little.assignment(run_id).state == "queued"
+    cancel(little, run_id)
+    little.ensure("worker-a", "worker-b")
+    assert little.ended(run_id).state == "cancelled"
+    later = little.play([[("step", {"what": "c19-later"})]])
+    assert little.ended(later).state == "succeeded"  # the queue has been worked off
+    assert little.marks("c19") == ["step c19-later done"]
+
+
+def test_symptom_11_an_approval_reaches_another_process_after_the_asking_worker_died(fleet: Fleet) -> None:
+    run_id = fleet.play([[("risky", {"what": "s11"})], [("step", {"what": "s11-after"})]])
+    until(lambda: (row := fleet.run(run_id)) and row.state == "waiting", fleet.logs)
+    asked = fleet.assignment(run_id).worker.rpartition(":")[2]
+    fleet.kill(fleet.name_of(int(asked)))
+    decide(fleet, run_id, "job.1.1")
+    with pytest.raises(Refused, match="already approved"):
+        decide(fleet, run_id, "job.1.1")
+    assert fleet.ended(run_id).state == "succeeded"
+    assert fleet.marks("s11") == ["risky s11 done", "step s11-after done"]
+    assert int(asked) not in fleet.makers("s11")
+
+
+def test_symptom_20_wedged_jobs_delay_nobody_else(fleet: Fleet) -> None:
+    for kind in ("block", "wait"):
+        fleet.play([[(kind, {"what": f"s20-{kind}", "seconds": 8.0})]], namespace="wedged")
+        fleet.begun(f"s20-{kind}")
+    said = {}
+    for number in range(20):
+        run_id = fleet.play([[("step", {"what": f"s20-n{number:02d}"})]], namespace="other")
+        said[run_id] = f"s20-n{number:02d}"
+    waited = []
+    for run_id in said:
+        row = fleet.ended(run_id)
+        assert row.ended_at is not None
+        waited.append((row.ended_at - row.created_at).total_seconds())
+    assert sorted(waited)[-2] < 2.0, waited  # the 95th of a hundred
+    assert not [m for m in fleet.marks("s20-") if m.endswith("ends")]  # both are wedged to this moment
