@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Protocol
 
 from agents.outcomes import Ending, finish, load_work, merge, moved, park, why_stopped
 from agents.parting import LEFT, LOST, Parting, part
@@ -48,6 +49,9 @@ class Worker(Protocol):
     events: EventLog
     worker: str
 
+    def tools(self, spec: AgentSpec) -> dict[str, Tool]:
+        """Return an agent's own tools."""
+
     async def offered(self, spec: AgentSpec) -> tuple[dict[str, Tool], list[str]]:
         """Return the tools an agent is offered now, and notes on those that are missing."""
 
@@ -56,9 +60,7 @@ class Assignment:
     """The work of one worker on one assignment, under one fence."""
 
     def __init__(self, agents: Worker, row: AssignmentRow, say: Say) -> None:
-        self._agents = agents
-        self._row = row
-        self._say = say
+        self._agents, self._row, self._say = agents, row, say
         self._settings = agents.resources.settings
         self._database = agents.resources.database
         self._redactor = Redactor(self._settings.secrets(), row.run_id.encode())
@@ -78,16 +80,14 @@ class Assignment:
         """Work until the outcome, the wait for a person, the deadline, a stop, or the end of the lease."""
         try:
             spec = self._spec()
-            work = await asyncio.to_thread(load_work, self._database, self._row)
-        except Cancelled as stop:
-            return await self._leave(Ending(AssignmentState.cancelled, reason=stop.why), None, None)
+            work, stopped = await asyncio.to_thread(load_work, self._database, self._row)
         except NightdeskError as error:
             # what a newer version has begun is for its workers
             state = AssignmentState.queued if isinstance(error, NewerShape) else AssignmentState.failed
             return await self._leave(Ending(state, reason=str(error)), None, None)
         self._why_cut = why_cut
         try:
-            ending = await self._ending(spec, work)
+            ending = stopped or await self._ending(spec, work)
         except Retryable as error:
             # what the journal could not take may have happened: the lease runs out, and whoever takes over judges
             log.warning("left_to_its_lease", reason=str(error))
@@ -103,7 +103,7 @@ class Assignment:
         except LostLease as lost:
             log.warning("left", reason=str(lost))
             return LOST
-        return await asyncio.shield(self._leave(ending, spec, work))
+        return await _to_the_end(self._leave(ending, spec, work))
 
     async def _ending(self, spec: AgentSpec, work: Work) -> Ending:
         left = (work.deadline_at - now()).total_seconds() if work.deadline_at else None
@@ -176,8 +176,7 @@ class Assignment:
         )
 
     def _reader(self, spec: AgentSpec, work: Work) -> LineReader | None:
-        read_line = spec.read_line
-        if read_line is None:
+        if (read_line := spec.read_line) is None:
             return None
         context = ToolContext(work=work, resources=self._agents.resources)
 
@@ -190,13 +189,9 @@ class Assignment:
         return read
 
     def _limits(self, spec: AgentSpec) -> Limits:
-        settings = self._settings
-        return Limits(
-            turns=spec.max_turns or settings.max_turns,
-            calls=settings.max_calls,
-            tokens=settings.max_tokens,
-            cost=settings.max_cost,
-        )
+        s = self._settings
+        turns = spec.max_turns or s.max_turns
+        return Limits(turns=turns, calls=s.max_calls, tokens=s.max_tokens, cost=s.max_cost)
 
     def _spec(self) -> AgentSpec:
         spec = self._agents.agents.get(self._row.agent)
@@ -214,12 +209,15 @@ class Assignment:
         asyncio.get_running_loop().run_in_executor(None, self._say, line)
 
     async def _leave(self, ending: Ending, spec: AgentSpec | None, work: Work | None) -> Parting:
-        """Record how it ended, with what the journal proves was done, whatever the ending is."""
+        """Record how it ended, with what the journal proves was done."""
         try:
             turns = await self._journal.load()
             if ending.state is AssignmentState.waiting:
                 await self._agents.events.told(park, self._database, self._row, ending.reason)
             else:
+                if spec and work and ending.state is not AssignmentState.queued:
+                    tools = self._agents.tools(spec)
+                    turns = await self._execution(spec, work, tools).close_open(turns)
                 collected = spec.collect(work, turns) if spec and work and spec.collect else Outcome()
                 outcome = merge(ending.outcome, self._without(collected, work), turns)
                 found: list[Event] = [self._found(finding) for finding in outcome.findings]
@@ -240,3 +238,12 @@ class Assignment:
     def _found(self, finding: Finding) -> Event:
         row = self._row
         return FindingFound(run_id=row.run_id, assignment_id=row.id, agent=row.agent, finding=finding)
+
+
+async def _to_the_end(leaving: Coroutine[Any, Any, Parting]) -> Parting:
+    """Wait for the last words of an assignment; a cut that comes while it leaves changes nothing any more."""
+    task = asyncio.ensure_future(leaving)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    return task.result()

@@ -14,7 +14,7 @@ from agents.runtime.spec import DoneTurn
 from kernel.clock import now
 from kernel.contracts import MemoryHit, Outcome, Request, SessionTurn, Work
 from kernel.database import Database
-from kernel.errors import Cancelled, Fatal
+from kernel.errors import Fatal
 from kernel.events import Event, StatusChange, TextDelta
 from kernel.lease import hold
 from kernel.outbox import record
@@ -34,18 +34,16 @@ class Ending:
     stops_run: bool = False
 
 
-def load_work(database: Database, row: AssignmentRow) -> Work:
-    """Return all that the agent is told; raise Cancelled where the run was stopped meanwhile."""
+def load_work(database: Database, row: AssignmentRow) -> tuple[Work, Ending | None]:
+    """Return all that the agent is told, and how it ends where the run was stopped meanwhile."""
     with database.reading() as session:
         run = session.get(RunRow, row.run_id)
         if run is None:
             raise Fatal(f"run {row.run_id!r} does not exist")
         siblings = session.exec(select(AssignmentRow).where(AssignmentRow.run_id == row.run_id)).all()
     present(run)
-    if run.stop or RunState(run.state) in RUN_ENDED:
-        raise Cancelled(f"run {run.id!r} was stopped", why=run.stop_reason or run.stop or run.state)
     request = Request.model_validate(run.request)
-    return Work(
+    work = Work(
         run_id=run.id,
         assignment_id=row.id,
         agent=row.agent,
@@ -67,6 +65,15 @@ def load_work(database: Database, row: AssignmentRow) -> Work:
         brain=request.brain,
         deadline_at=run.deadline_at,
     )
+    return work, _stopped(run)
+
+
+def _stopped(run: RunRow) -> Ending | None:
+    if not run.stop and RunState(run.state) not in RUN_ENDED:
+        return None
+    late = run.stop == AssignmentState.expired.value
+    state = AssignmentState.expired if late else AssignmentState.cancelled
+    return Ending(state, reason=run.stop_reason or run.stop or run.state)
 
 
 def why_stopped(database: Database, run_id: str, why: str) -> str:

@@ -91,12 +91,15 @@ async def started(folder: Path) -> tuple[int, int]:
     return program, left
 
 
-async def take_over(desk: Desk) -> None:
-    """Let the lease of the worker that is gone run out, and have another one go on."""
+async def take_over(desk: Desk, *, by_a_worker: bool = True) -> None:
+    """Let the lease of the worker that is gone run out, and have another one go on, or none."""
     with desk.database.writing("test") as session:
         session.execute(update(AssignmentRow).values(lease_until=0.0))
     await desk.reconciler.tick_once()
-    await desk.settle(desk.worker("w2"))
+    if by_a_worker:
+        await desk.settle(desk.worker("w2"))
+    else:
+        await desk.coordinator.advance("run-1")
 
 
 def children(desk: Desk) -> list[ChildRow]:
@@ -308,7 +311,7 @@ async def test_a_stray_of_a_run_that_was_stopped_after_its_worker_died_is_ended(
         _, left = await killed(desk, tmp_path, redis_url)
         assert await stop_strays(desk.database) == 0  # somebody will take it over and say what was found
         await desk.decisions.cancel("run-1", by="ann")
-        await take_over(desk)
+        await take_over(desk, by_a_worker=False)
         assert desk.report("run-1").state == "cancelled"
         assert lives(left)
         assert await stop_strays(desk.database) == 1
@@ -317,13 +320,25 @@ async def test_a_stray_of_a_run_that_was_stopped_after_its_worker_died_is_ended(
         assert await stop_strays(desk.database) == 0
 
 
-async def test_what_a_program_that_ended_left_running_is_no_stray(
+async def test_a_worker_that_takes_over_a_stopped_run_stops_its_program_and_asks_the_world(
     begun: Make, tmp_path: Path, redis_url: str
 ) -> None:
     async with begun("linger", "probe") as desk:
         _, left = await killed(desk, tmp_path, redis_url)
         await desk.decisions.cancel("run-1", by="ann")
         await take_over(desk)
+        assert desk.report("run-1").state == "cancelled"
+        assert not lives(left)
+        assert call(desk)[0] in ("done", "failed", "unknown")
+
+
+async def test_what_a_program_that_ended_left_running_is_no_stray(
+    begun: Make, tmp_path: Path, redis_url: str
+) -> None:
+    async with begun("linger", "probe") as desk:
+        _, left = await killed(desk, tmp_path, redis_url)
+        await desk.decisions.cancel("run-1", by="ann")
+        await take_over(desk, by_a_worker=False)
         with desk.database.writing("test") as session:  # as if only the note of its end had been lost
             session.execute(update(CallRow).values(state="done"))
         assert await stop_strays(desk.database) == 0
