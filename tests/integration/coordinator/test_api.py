@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ import pytest
 import uvicorn
 from sqlmodel import update
 
+from agents.runtime.approvals import ApprovalPolicy
 from agents.runtime.spec import AgentSpec, CallRequest
+from agents.runtime.tools import ToolContext, tool
 from coordinator.api import Face, make_web
 from kernel.broker import queue, submit
 from kernel.contracts import Effect
-from kernel.errors import Fatal
+from kernel.errors import Fatal, Unknown
 from kernel.records import RunRow
 from kernel.redaction import Redactor
 from tests.support.little_desk import Desk, counter, make_settings, script, spec
@@ -436,3 +439,57 @@ async def answers(client: httpx.AsyncClient, process: subprocess.Popen[bytes]) -
                     return
             except httpx.ConnectError:
                 await asyncio.sleep(0.05)
+
+
+async def test_a_redis_that_hangs_makes_the_face_unready_and_no_restart_is_asked_for(tmp_path: Path) -> None:
+    with redis_server(tmp_path / "redis") as server:
+        d = Desk(make_settings(tmp_path, server.url, assignments=ONE), [])
+        try:
+            async with serving(d) as client:
+                assert (await client.get("/readyz")).status_code == 200
+                server.process.send_signal(signal.SIGSTOP)  # type: ignore[union-attr] # it runs
+                try:
+                    unready = await client.get("/readyz")
+                    assert (unready.status_code, unready.json()["redis"]) == (503, "no answer within 3 s")
+                    assert (await client.get("/livez")).status_code == 200
+                finally:
+                    server.process.send_signal(signal.SIGCONT)  # type: ignore[union-attr] # it runs
+                assert (await client.get("/readyz")).json()["status"] == "ok"
+        finally:
+            await d.close()
+
+
+async def test_a_cancel_answers_what_it_stops_and_a_question_is_answered_over_http(desk: Make) -> None:
+    @tool(effect=Effect.probe)
+    async def doubt(ctx: ToolContext) -> str:
+        """Nobody knows."""
+        raise Unknown("doubt ended without an answer")
+
+    agent = spec(
+        "worker",
+        script([CallRequest(tool="doubt")], "ok"),
+        replace(doubt, risk="read"),
+        policy=lambda _: ApprovalPolicy(),
+    )
+    async with desk(agent) as (d, client):
+        await d.submit("run-1")
+        await d.coordinator.advance("run-1")
+        stopped = (await client.post("/v1/runs/run-1/cancel", json={"by": "ann"})).json()
+        assert [(part["key"], part["state"]) for part in stopped["stopped"]] == [("job", "queued")]
+        assert (stopped["reason"], stopped["effects"]) == ("cancelled by api:ann", [])
+        await d.submit("run-2")
+        await d.settle()
+        (asked,) = (await client.get("/v1/questions")).json()["questions"]
+        assert (asked["run_id"], asked["call"]) == ("run-2", "job.1.1")
+        path = "/v1/runs/run-2/calls/job.1.1/resolve"
+        wrong = await client.post(path, json={"happened": "yes", "reason": "x"})
+        assert (wrong.status_code, wrong.json()["code"]) == (400, "invalid")
+        body = {"happened": False, "reason": "password=hunter2secret", "by": "ann"}
+        answer = await client.post(path, json=body)
+        assert (answer.status_code, answer.json()["decision"]) == (200, "not_happened")
+        assert (await client.post(path, json=body)).status_code == 409
+        view = (await client.get("/v1/runs/run-2")).json()
+        (told,) = view["happened"]["questions"]
+        assert (told["state"], told["answered_by"]) == ("not_happened", "api:ann")
+        assert "hunter2secret" not in str(view)
+        assert (await client.get("/v1/questions")).json() == {"questions": []}
