@@ -15,7 +15,7 @@ from coordinator.planning import AssignmentView, RunView
 from kernel.clock import now
 from kernel.contracts import PlannedAssignment, Request, SessionTurn
 from kernel.database import Database
-from kernel.events import Event, ReportReady, StatusChange
+from kernel.events import Event, ReportReady, StatusChange, ToolCallResult
 from kernel.outbox import record
 from kernel.questions import ask
 from kernel.records import SHAPE, AssignmentRow, CallRow, RunRow, SessionRow
@@ -173,16 +173,23 @@ class Store:
             ended = _swap(db, run, state, changes, checked=True)
             if ended:
                 told = StatusChange(run_id=run.id, state=state.value, reason=report.reason)
-                record(db, told, ReportReady(run_id=run.id, report=report))
-                for call_id in open_calls:
-                    call = present(db.get_one(CallRow, call_id), store=True)
-                    ask(db, call, "its worker was lost while it was under way")
+                asked = [_ask_about(db, call_id) for call_id in open_calls]
+                record(db, *asked, told, ReportReady(run_id=run.id, report=report))
             return ended
 
     def mark_published(self, run_id: str) -> None:
         """Remember that the report is in the result back end."""
         with self.database.writing("run.published") as db:
             db.execute(update(RunRow).where(col(RunRow.id) == run_id).values(published=True))
+
+
+def _ask_about(db: Session, call_id: str) -> ToolCallResult:
+    """End a call that its lost worker left open as unknown, and return the event that tells of it."""
+    call = present(db.get_one(CallRow, call_id), store=True)
+    why = "its worker was lost while it was under way"
+    ask(db, call, why)
+    ids: Any = {"run_id": call.run_id, "assignment_id": call.assignment_id, "call_id": call.id}
+    return ToolCallResult(tool=call.tool, state=call.state, summary=why, **ids)
 
 
 def change_row(database: Database, name: str, change: Callable[[Session], Any]) -> Any:

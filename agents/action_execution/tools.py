@@ -100,14 +100,16 @@ class CatalogueAction:
             env=resolved.env,
             log=ctx.children,
         )
-        if result.timed_out:
-            return await self._after_time_out(ctx, arguments, resolved, result)
+        if (
+            result.timed_out or result.exit_code < 0
+        ):  # a program that was killed could not say what it had done
+            return await self._after_stop(ctx, arguments, resolved, result)
         if result.exit_code:
             return _report(resolved, "failed", _not_verified(result), result)
         checked = await verify(action, resolved, self.catalogue.resolver.inventory.hosts)
         return _report(resolved, "done", checked, result)
 
-    async def _after_time_out(
+    async def _after_stop(
         self, ctx: ToolContext, arguments: dict[str, Any], resolved: Resolved, result: ChildResult
     ) -> dict[str, Any]:
         """Return what a stopped use came to; raise Unknown where neither its effect nor a probe can tell."""

@@ -32,6 +32,9 @@ elif mode == "fail":
 elif mode == "hang":
     state.write_text("started")
     time.sleep(60)
+elif mode == "die":
+    state.write_text("done, and nobody heard of it")
+    os.kill(os.getpid(), 9)
 elif mode == "probe":
     sys.exit(0 if state.exists() else 1)
 elif mode == "absent":

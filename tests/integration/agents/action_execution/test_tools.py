@@ -167,6 +167,26 @@ async def test_after_a_time_out_a_probe_decides(
         assert (await tool.run(ctx, {}))["state"] == state
 
 
+@pytest.mark.parametrize(("mode", "state"), [("probe", "done"), ("absent", "failed"), ("confused", None)])
+async def test_of_a_program_that_was_killed_the_probe_knows(
+    build: Build, entry: Entry, ctx: ToolContext, mode: str, state: str | None
+) -> None:
+    tool = build(entry("die", effect="probe", probe={"argv": entry(mode)["argv"]}))["do_die"]
+    if state is None:
+        with pytest.raises(Unknown, match="exit code -9"):
+            await tool.run(ctx, {})
+    else:
+        assert (await tool.run(ctx, {}))["state"] == state
+
+
+async def test_what_a_killed_unsafe_program_did_is_unknown(
+    build: Build, entry: Entry, ctx: ToolContext
+) -> None:
+    tool = build(entry("die", effect="unsafe", risk="high"))["do_die"]
+    with pytest.raises(Unknown, match="may have had its effect"):
+        await tool.run(ctx, {})
+
+
 async def test_a_time_out_of_an_idempotent_action_is_a_failure(
     build: Build, entry: Entry, ctx: ToolContext
 ) -> None:
