@@ -1,6 +1,6 @@
 """A worker process that asks a model under a budget: takes whatever is queued, some at a time, until it is killed.
 
-python tests/support/budget_worker.py '{"folder": ..., "redis_url": ..., "at_once": 5, "fields": {...}}'
+python tests/support/budget_worker.py '{"at_once": 5, "settings": {...}}'
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from agents.runtime.spec import AgentSpec
 from kernel.errors import NightdeskError
 from kernel.model import make_model
 from kernel.records import AssignmentRow
+from kernel.settings import Settings
 from kernel.states import AssignmentState
-from tests.support.little_desk import Desk, counter, make_settings, script, spec
-
-ONE = "[{key: job, agent: worker, goal: do it}]"
+from tests.support.little_desk import Desk, counter, script, spec
 
 
 def agent(folder: Path) -> AgentSpec:
@@ -32,18 +31,9 @@ def agent(folder: Path) -> AgentSpec:
     return spec("worker", script("by rule"), counter(folder))
 
 
-def budget_desk(
-    folder: Path,
-    redis_url: str,
-    *agents: AgentSpec,
-    assignments: str = ONE,
-    plans: bool = False,
-    **fields: Any,
-) -> Desk:
+def budget_desk(settings: Settings, *agents: AgentSpec, plans: bool = False) -> Desk:
     """A little desk whose agents ask the model of the settings; with `plans` the planner does too."""
-    desk = Desk(
-        make_settings(folder, redis_url, assignments=assignments, **fields), list(agents) or [agent(folder)]
-    )
+    desk = Desk(settings, list(agents) or [agent(settings.data_dir)])
     desk.model = make_model(desk.settings, desk.purse)
     desk.workers = [desk.worker("w1")]
     desk.coordinator.planner.model = desk.model if plans else None
@@ -53,8 +43,8 @@ def budget_desk(
 class BudgetWorkers:
     """Worker processes on one desk; all are ended with the block."""
 
-    def __init__(self, folder: Path, redis_url: str, *, at_once: int = 1, **fields: Any) -> None:
-        told = {"folder": str(folder), "redis_url": redis_url, "at_once": at_once, "fields": fields}
+    def __init__(self, settings: Settings, *, at_once: int = 1) -> None:
+        told = {"at_once": at_once, "settings": settings.model_dump(mode="json", exclude_unset=True)}
         self._argv = [sys.executable, "-P", __file__, json.dumps(told)]
         self._stack = ExitStack()
         self.running: list[subprocess.Popen[str]] = []
@@ -94,7 +84,7 @@ class BudgetWorkers:
 
 
 async def main(told: dict[str, Any]) -> None:
-    desk = budget_desk(Path(told["folder"]), told["redis_url"], **told["fields"])
+    desk = budget_desk(Settings.model_validate(told["settings"]))
     worker = desk.worker(f"w{os.getpid()}")
     sys.stdout.write("ready\n")
     sys.stdout.flush()

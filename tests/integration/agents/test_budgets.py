@@ -19,11 +19,12 @@ from kernel.records import AssignmentRow
 from kernel.spending import EPOCH
 from kernel.states import RUN_ENDED
 from tests.support.budget_worker import BudgetWorkers, budget_desk
-from tests.support.little_desk import Desk, counter, script, spec
+from tests.support.little_desk import Desk, counter, make_settings, script, spec
 from tests.support.model_server import ModelServer
 
 pytestmark = pytest.mark.integration
 
+ONE = "[{key: job, agent: worker, goal: do it}]"
 AGAIN = {"text": "on it", "calls": [{"tool": "count", "arguments": {"what": "again"}}], "times": 0}
 Make = Callable[..., Any]
 
@@ -32,12 +33,18 @@ Make = Callable[..., Any]
 def desk(tmp_path: Path, redis_url: str) -> Make:
     @asynccontextmanager
     async def make(
-        *agents: Any, steps: list[dict[str, Any]], **fields: Any
+        *agents: Any, steps: list[dict[str, Any]], assignments: str = ONE, plans: bool = False, **fields: Any
     ) -> AsyncIterator[tuple[Desk, ModelServer]]:
         with ModelServer(steps) as server:
-            made = budget_desk(
-                tmp_path, redis_url, *agents, model_base_url=server.url, model_name="scripted", **fields
+            settings = make_settings(
+                tmp_path,
+                redis_url,
+                assignments=assignments,
+                model_base_url=server.url,
+                model_name="scripted",
+                **fields,
             )
+            made = budget_desk(settings, *agents, plans=plans)
             try:
                 yield made, server
             finally:
@@ -62,22 +69,15 @@ def world(folder: Path) -> list[str]:
     return [line.split()[0] for line in path.read_text().splitlines()] if path.exists() else []
 
 
-async def until(condition: Callable[[], Any], seconds: float = 60.0) -> None:
-    async with asyncio.timeout(seconds):
-        while not await asyncio.to_thread(condition):
-            await asyncio.sleep(0.05)
-
-
 async def test_symptom_19_a_budget_error_is_not_retried_and_recovery_counts_no_call_twice(
-    desk: Make, tmp_path: Path, redis_url: str
+    desk: Make, tmp_path: Path
 ) -> None:
     """Cap of 3 model calls, kill -9 during call 2, resume: ends as over budget, 3 counted, no 4th is sent."""
     hangs = {"text": "a word that never ends " * 100, "delay": 5}
     steps = [call("count", what="first"), hangs, {**call("count", what="second"), "times": 0}]
     limits = {"run_budget": {"model_calls": 3}, "lease_seconds": 2.0}
     async with desk(steps=steps, **limits) as (d, server):
-        fields = {**limits, "model_base_url": server.url, "model_name": "scripted"}
-        with BudgetWorkers(tmp_path, redis_url, **fields) as workers:
+        with BudgetWorkers(d.settings) as workers:
             workers.start()
             await d.submit("run-1")
             await d.coordinator.advance("run-1")
@@ -110,18 +110,18 @@ async def _taken_back(d: Desk) -> None:
             await asyncio.sleep(0.1)
 
 
-@pytest.mark.parametrize("scope", ["day_budget", "namespace_budget"])
-async def test_twenty_workers_and_a_cap_of_fifty_model_calls_also_with_kills(
-    desk: Make, tmp_path: Path, redis_url: str, scope: str
-) -> None:
+async def test_twenty_workers_and_a_cap_of_fifty_model_calls_also_with_kills(desk: Make, scope: str) -> None:
     """Four processes of five assignments each; two are killed at work, and two start anew."""
-    limits = {scope: {"model_calls": 50}, "lease_seconds": 3.0}
+    limits = {
+        "day_budget": {"model_calls": 50},
+        "namespace_budget": {"model_calls": 50},
+        "lease_seconds": 3.0,
+    }
     async with desk(steps=[{**AGAIN, "delay": 0.05}], **limits) as (d, server):
-        fields = {**limits, "model_base_url": server.url, "model_name": "scripted"}
         for number in range(24):
             await d.submit(f"run-{number}")
             await d.coordinator.advance(f"run-{number}")
-        with BudgetWorkers(tmp_path, redis_url, at_once=5, **fields) as workers:
+        with BudgetWorkers(d.settings, at_once=5) as workers:
             workers.start(4)
             for seen in (12, 24):
                 await server.until(lambda seen=seen: len(server.requests) >= seen, 90)
