@@ -68,14 +68,17 @@ def _run_moves(told: Sequence[Event]) -> Iterator[str]:
 
 def _assignment_moves(told: Sequence[Event]) -> Iterator[str]:
     latest: dict[str, AssignmentState] = {}
+    workers: dict[str, Any] = {}
     for event in told:
         if event["type"] != "status_change" or not event["assignment_id"]:
             continue
         id_, new = event["assignment_id"], AssignmentState(event["state"])
         old = latest.get(id_, AssignmentState.pending)
-        if new not in MOVES[AssignmentState][old]:
+        # a worker may take what it was rung for from a lease that ran out, before the reconciler does
+        taken = old is new is AssignmentState.running and event["detail"].get("worker") != workers.get(id_)
+        if new not in MOVES[AssignmentState][old] and not taken:
             yield f"{id_} goes from {old} to {new}"
-        latest[id_] = new
+        latest[id_], workers[id_] = new, event["detail"].get("worker", workers.get(id_))
     for id_, state in latest.items():
         if state not in ASSIGNMENT_ENDED:
             yield f"{id_} is left as {state}"

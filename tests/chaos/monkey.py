@@ -6,19 +6,20 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sqlmodel import col, select
 
-from coordinator.cli.supervision import alive
+from coordinator.cli.supervision import ProcessFacts, alive
 from kernel.errors import NightdeskError
 from kernel.records import AssignmentRow
 from kernel.states import AssignmentState
 from tests.chaos.plan import Act
-from tests.chaos.stage import WORKERS, Stage
+from tests.chaos.stage import Stage
 
 #: Longer than a drain and a start on a busy machine.
 _COME_BACK_SECONDS = 60.0
@@ -91,21 +92,31 @@ class Monkey:
         self.deeds.append(Deed(at, what, name, pid, held))
         return pid
 
-    async def roll(self, programs: Sequence[str] = WORKERS) -> None:
+    async def roll(self) -> None:
         """Ask one worker after the other to end, each once the one before it is back."""
-        for name in programs:
+        for name in self._stage.workers:
+            # one that is still starting holds nothing, and its interpreter ends at once
+            await self._until(name, lambda facts: facts.state == "RUNNING" and self._ready(facts))
             pid = await self.strike("term", name)
             if pid:
-                await self.back(name, pid)
+                await self._until(name, lambda facts: facts.pid not in (0, pid) and facts.state == "RUNNING")
 
-    async def back(self, name: str, pid: int) -> None:
-        """Wait until supervisor has started a program anew."""
+    async def _until(self, name: str, true: Callable[[ProcessFacts], bool]) -> None:
+        """Wait for a state of a program, at most as long as a start may take."""
         give_up = time.monotonic() + _COME_BACK_SECONDS
         while time.monotonic() < give_up:
-            facts = await asyncio.to_thread(self._stage.processes)
-            if facts[name].pid not in (0, pid) and facts[name].state == "RUNNING":
+            facts = (await asyncio.to_thread(self._stage.processes))[name]
+            if await asyncio.to_thread(true, facts):
                 return
             await asyncio.sleep(0.2)
+
+    @staticmethod
+    def _ready(facts: ProcessFacts) -> bool:
+        """Tell whether a worker has said that it is ready; beat, which is no worker, waits or leads."""
+        if facts.name.startswith("beat"):
+            return True
+        log = Path(facts.log).read_text(encoding="utf-8", errors="replace")
+        return any('"worker_ready"' in line and f':{facts.pid}"' in line for line in log.splitlines())
 
     async def pids(self) -> dict[str, int]:
         """Return the processes that supervisor has running, by name."""

@@ -128,7 +128,7 @@ def _mixed(dice: random.Random, id_: str, at: float, *, calm: bool) -> RunSpec:
     )
 
 
-def storm_acts(seed: int, seconds: float, workers: Sequence[str]) -> list[Act]:
+def storm_acts(seed: int, seconds: float, workers: Sequence[str], *, rolling: bool = True) -> list[Act]:
     """Return what the monkey does in a storm: kills, zombies, restarts of Redis, and one rolling restart."""
     dice = random.Random(f"{seed}:acts")
     acts = [
@@ -144,7 +144,7 @@ def storm_acts(seed: int, seconds: float, workers: Sequence[str]) -> list[Act]:
         Act(round(at, 2), "zombie", dice.choice([w for w in workers if not w.startswith("beat")]), 6.5)
         for at in _times(ZOMBIE_SECONDS, 4.0, seconds)
     ]
-    acts.append(Act(round(seconds * 0.6, 2), "rolling"))
+    acts += [Act(round(seconds * 0.6, 2), "rolling")] if rolling else []
     return sorted(acts, key=lambda act: act.at)
 
 

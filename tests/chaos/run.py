@@ -33,7 +33,7 @@ from tests.chaos.scenarios.play import Size
 from tests.chaos.scenarios.rolling import rolling
 from tests.chaos.scenarios.storm import storm
 from tests.chaos.scenarios.twins import twins
-from tests.chaos.stage import Stage, staged
+from tests.chaos.stage import FEW_TWINS, TWINS, Stage, staged
 
 #: How often the world misbehaves while it storms.
 RATE = 0.15
@@ -57,8 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Play the scenarios, print the figures, and say by the exit code whether every promise held."""
     options = _options(arguments)
     folder = options.keep or Path(tempfile.mkdtemp(prefix="nightdesk-chaos-"))
-    seconds = options.seconds or max(_LEAST_SECONDS, options.runs * _SECONDS_PER_RUN)
-    size = Size(options.runs, seconds, options.seed, _sayer(quiet=options.json))
+    least = 0.0 if options.short else _LEAST_SECONDS
+    seconds = options.seconds or max(least, options.runs * _SECONDS_PER_RUN)
+    size = Size(options.runs, seconds, options.seed, _sayer(quiet=options.json), short=options.short)
     before = os.getloadavg()
     verdicts = asyncio.run(chaos(folder, options.scenarios or list(SCENARIOS), size))
     found = {
@@ -83,7 +84,8 @@ async def chaos(folder: Path, names: Sequence[str], size: Size, *, rate: float =
     folder.mkdir(parents=True, exist_ok=True)
     verdicts = []
     size.say("starting the desk")
-    with staged(folder, seed=size.seed, rate=rate) as stage:
+    twins = FEW_TWINS if size.short else TWINS
+    with staged(folder, seed=size.seed, rate=rate, twins=twins) as stage:
         for name in names:
             size.say(f"{name} begins")
             stage.world.tell(rate=0.0 if name in _QUIET else rate)
@@ -136,6 +138,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--keep", type=Path, metavar="FOLDER", help="where the evidence goes; default: a new one"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--short", action="store_true", help="smaller and quicker, as the tests run it")
     options = parser.parse_args(arguments)
     if unknown := set(options.scenarios) - set(SCENARIOS):
         parser.error(f"no such scenario: {', '.join(sorted(unknown))}; there are {', '.join(SCENARIOS)}")

@@ -22,11 +22,11 @@ from tests.support.model_server import ModelServer
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-AGENTS = ("worldly", "action_execution", "notification", "log_analysis")
 #: Programs of ops/supervisord.conf of which a second one runs, with the same command line but for its name.
 TWINS = ("coordinator", "maintenance", "beat", "action_execution", "notification", "log_analysis")
-#: Everything that may be killed: all that work, but the supervisor, Flower and the world.
-WORKERS = (*TWINS, *(f"{name}-2" for name in TWINS), "memory", "worldly", "worldly-2")
+#: The same for a short chaos: each process costs a busy machine a second of its start.
+FEW_TWINS = ("coordinator", "maintenance", "beat", "action_execution")
+_SINGLE = ("notification", "log_analysis", "memory", "worldly", "worldly-2")
 _LOG = """2026-11-30T00:00:0{n}Z INFO  checkout request {n} served
 2026-11-30T00:00:0{n}Z ERROR checkout could not take a connection: pool exhausted (size 10)
 """
@@ -65,6 +65,8 @@ class Stage:
     settings: Settings
     parts: Parts
     supervisor: Supervisor
+    #: Everything that may be killed: all that work, but the supervisor, Flower and the world.
+    workers: tuple[str, ...]
     #: The door to the supervisor is for one thread at a time.
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -87,23 +89,31 @@ def staged(
     rate: float,
     settings: Mapping[str, str] | None = None,
     script: Sequence[Any] = SCRIPT,
+    twins: Sequence[str] = TWINS,
 ) -> Iterator[Stage]:
     """Run everything while the block runs; the folder is the evidence."""
     folder.mkdir(parents=True, exist_ok=True)
     with WorldProcess(folder / "world.jsonl", seed=seed, rate=rate) as world, ModelServer(script) as model:
-        desk = Desk(folder / "desk", environment(folder, world.url, model.url) | dict(settings or {}), folder)
+        desk = Desk(
+            folder / "desk", environment(folder, world.url, model.url, twins) | dict(settings or {}), folder
+        )
         try:
             facts = desk.up()
             _second_worldly(desk)
             ours = _settings(desk, facts["broker_url"])
             parts = make_parts(ours)
-            yield Stage(folder, desk, world, model, ours, parts, Supervisor(Layout(ours.data).socket))
+            supervisor = Supervisor(Layout(ours.data).socket)
+            yield Stage(folder, desk, world, model, ours, parts, supervisor, _workers(twins))
         finally:
             desk.down()
             shutil.copy(model.record, folder / "model.jsonl")
 
 
-def environment(folder: Path, world_url: str, model_url: str) -> dict[str, str]:
+def _workers(twins: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*twins, *(f"{name}-2" for name in twins), *_SINGLE]))
+
+
+def environment(folder: Path, world_url: str, model_url: str, twins: Sequence[str]) -> dict[str, str]:
     """Write what the desk needs into the folder, and return what its processes are told."""
     app = folder / "app"
     app.mkdir(exist_ok=True)
@@ -115,7 +125,7 @@ def environment(folder: Path, world_url: str, model_url: str) -> dict[str, str]:
     shutil.copytree(
         ROOT / "ops", folder / "ops", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
     )
-    _add_twins(folder / "ops" / "supervisord.conf")
+    _add_twins(folder / "ops" / "supervisord.conf", twins)
     return {
         "NIGHTDESK_OPS_DIR": str(folder / "ops"),
         "NIGHTDESK_ACTIONS_DIR": str(folder / "actions"),
@@ -129,11 +139,11 @@ def environment(folder: Path, world_url: str, model_url: str) -> dict[str, str]:
     }
 
 
-def _add_twins(path: Path) -> None:
+def _add_twins(path: Path, twins: Sequence[str]) -> None:
     """Add a second process of each kind to the supervisor's template."""
     conf = RawConfigParser(comment_prefixes=(";",), interpolation=None)
     conf.read_string(path.read_text(encoding="utf-8"))
-    for name in TWINS:
+    for name in twins:
         told = dict(conf.items(f"program:{name}"))
         conf[f"program:{name}-2"] = {
             option: value.replace(f"-n {name}@", f"-n {name}-2@").replace(f"/{name}.log", f"/{name}-2.log")

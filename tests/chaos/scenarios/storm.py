@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.chaos.checker import Verdict
 from tests.chaos.plan import Plan, mixed_runs, storm_acts
 from tests.chaos.scenarios.play import Size, play
-from tests.chaos.stage import WORKERS, Stage
+from tests.chaos.stage import Stage
 
 
 async def storm(stage: Stage, size: Size) -> Verdict:
@@ -14,6 +14,6 @@ async def storm(stage: Stage, size: Size) -> Verdict:
         seed=size.seed,
         seconds=size.seconds,
         runs=mixed_runs(size.seed, "storm", size.runs, size.seconds),
-        acts=storm_acts(size.seed, size.seconds, WORKERS),
+        acts=storm_acts(size.seed, size.seconds, stage.workers, rolling=not size.short),
     )
     return await play(stage, "storm", plan, size.say)

@@ -28,6 +28,7 @@ def test_the_monkey_keeps_its_times() -> None:
     assert kills == [1.0 + 2 * n for n in range(30)]
     assert [act.at for act in acts if act.what.startswith("redis")] == [10.0, 40.0]
     assert {act.what for act in acts} == {"kill", "zombie", "rolling", "redis_kill", "redis_stop"}
+    assert not any(act.what == "rolling" for act in storm_acts(7, 60.0, PROGRAMS, rolling=False))
     assert not any(act.what == "zombie" and act.target.startswith("beat") for act in acts)
 
 
