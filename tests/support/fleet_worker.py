@@ -16,11 +16,9 @@ from agents.app import celery_app as app
 from kernel import clock, faults
 from kernel.settings import settings
 
-VISIBILITY_SECONDS = 2
-
 app.conf.broker_transport_options = {
     **app.conf.broker_transport_options,
-    "visibility_timeout": VISIBILITY_SECONDS,
+    "visibility_timeout": int(os.environ["FLEET_VISIBILITY"]),
     "unacked_restore_interval": 1,
 }
 

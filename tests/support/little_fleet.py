@@ -36,6 +36,7 @@ SYMPTOMATIC = SUPPORT / "symptomatic"
 QUEUE = "agents.symptomatic"
 #: Shorter than the tools of the tests run; longer than a busy machine stalls.
 LEASE_SECONDS = 2.0
+VISIBILITY_SECONDS = 2
 TICK_SECONDS = 1.0
 DRAIN_SECONDS = 6.0
 #: Generous: the machine may be busy with other tests.
@@ -89,7 +90,13 @@ class Fleet:
             self.processes[name] = subprocess.Popen(
                 argv if "beat" in argv else [*argv, *threads],
                 cwd=SUPPORT,
-                env={**os.environ, **self.environment, "FLEET_NAME": name, **environment},
+                env={
+                    **os.environ,
+                    **self.environment,
+                    "FLEET_NAME": name,
+                    "FLEET_VISIBILITY": str(VISIBILITY_SECONDS),
+                    **environment,
+                },
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -148,14 +155,16 @@ class Fleet:
 
     def marks(self, what: str = "") -> list[str]:
         """Return what tools left in the world, those that name `what`."""
-        path = self.folder / "marks.txt"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        return [" ".join(line.split()[:3]) for line in lines if what in line]
+        return [" ".join(words[:3]) for words in self._marks(what)]
 
     def makers(self, what: str) -> set[int]:
         """Return the pids of the workers that left those marks."""
-        lines = (self.folder / "marks.txt").read_text(encoding="utf-8").splitlines()
-        return {int(line.split()[3]) for line in lines if what in line}
+        return {int(words[3]) for words in self._marks(what)}
+
+    def _marks(self, what: str) -> list[list[str]]:
+        path = self.folder / "marks.txt"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return [words for words in map(str.split, lines) if words[1].startswith(what)]
 
     def begun(self, what: str, times: int = 1) -> None:
         """Wait until a tool has begun."""

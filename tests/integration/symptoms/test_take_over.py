@@ -72,7 +72,10 @@ def test_symptom_04_a_time_out_starts_no_second_attempt_beside_the_first(fleet: 
     assert call.result is not None
     assert "took longer than 1 s" in call.result["error"]["message"]
     until(lambda: "block s04a ends" in fleet.marks(), fleet.logs)  # it never heard of it
-    assert fleet.marks("s04a ") == ["block s04a begins", "block s04a ends"]
+    assert [m for m in fleet.marks("s04a") if m.startswith("block")] == [
+        "block s04a begins",
+        "block s04a ends",
+    ]
 
 
 def test_symptom_04_a_late_write_of_a_worker_that_lost_its_lease_is_rejected(fleet: Fleet) -> None:
