@@ -19,6 +19,7 @@ from kernel.faults import around
 _STOP_CHANNEL = "nightdesk:stop"
 _STOP_SECONDS = 24 * 3600
 _REPLY_SECONDS = 30
+_PING_SECONDS = 60
 #: A listener that lost Redis looks again this often; flags in SQL and Redis cover the gap.
 _RECONNECT_SECONDS = 1.0
 
@@ -109,8 +110,9 @@ class Control:
         return {name: sum(lengths[i * width : (i + 1) * width]) for i, name in enumerate(names)}
 
     async def ping(self) -> dict[str, Any]:
-        """Return the server's facts, or raise Retryable."""
+        """Return the server's facts, or raise Retryable; also where it is full or read-only: it must take a write."""
         try:
+            await self._redis.set("nightdesk:ping", "", ex=_PING_SECONDS)
             facts = await self._redis.info()
             policy = await self._redis.config_get("appendonly")
         except (RedisError, OSError) as error:
