@@ -42,6 +42,11 @@ class Amount(Value):
         """Return the whole numbers of KINDS, rounded up."""
         return _vector([math.ceil(round(getattr(self, name) * unit, 3)) for name, unit, _ in KINDS])
 
+    @classmethod
+    def of(cls, counts: Counts) -> Amount:
+        """Return the amount of whole numbers of KINDS."""
+        return cls(**{name: count / unit for (name, unit, _), count in zip(KINDS, counts, strict=True)})
+
 
 class Budget(Value):
     """What may be spent; None is without limit."""

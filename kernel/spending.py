@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import ColumnElement, case, delete, func, update
 from sqlmodel import Session, col, select
@@ -83,11 +83,23 @@ class Spending:
         was entered last sees all the others, on any database.
         """
         with self._database.writing("budget.decide", durable=True) as session:
-            spent = [_total(_sums(session, scope, but=key)) for scope in scopes]
+            spent = [_total(_sums(session, scope, but=key).values()) for scope in scopes]
             verdict = judge(ask, [scope.budget.caps for scope in scopes], spent)
             if verdict.refused is not None:
                 session.execute(delete(SpendRow).where(col(SpendRow.key) == key))
             return verdict
+
+
+def spent(session: Session, scope: Scope) -> tuple[Amount, Amount]:
+    """Return what is spent in a scope, and the part of it that is only reserved: under way, or cut."""
+    found = _sums(session, scope)
+    total, reserved = _total(found.values()), _total(counts for key, counts in found.items() if key)
+    return Amount.of(total), Amount.of(reserved)
+
+
+def namespaces(session: Session, day: str) -> list[str]:
+    """Return the namespaces that spent anything on a day."""
+    return sorted(session.exec(select(SpendRow.namespace).where(SpendRow.day == day).distinct()))
 
 
 def _sums(session: Session, scope: Scope, *, but: str = "") -> dict[str, Counts]:
@@ -114,6 +126,6 @@ def _within(scope: Scope) -> ColumnElement[bool]:
             return col(SpendRow.day) == scope.day
 
 
-def _total(sums: dict[str, Counts]) -> Counts:
-    a, b, c, d, e = (sum(column) for column in zip(Amount().counts, *sums.values(), strict=True))
+def _total(parts: Iterable[Counts]) -> Counts:
+    a, b, c, d, e = (sum(column) for column in zip(Amount().counts, *parts, strict=True))
     return (a, b, c, d, e)

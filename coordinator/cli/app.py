@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from coordinator.cli import dead_letters, decisions, desk, memory, questions, runs, screen, submission, usage
+from coordinator.cli import (
+    budget,
+    dead_letters,
+    decisions,
+    desk,
+    memory,
+    questions,
+    runs,
+    screen,
+    submission,
+    usage,
+)
 
 app = typer.Typer(
     name="nightdesk",
@@ -40,7 +51,7 @@ def nightdesk(
 
 for _panel, _commands in (
     ("The desk", (desk.up, desk.down, desk.status, desk.worker, desk.migrate)),
-    ("Runs", (submission.submit, runs.watch, runs.runs, runs.show)),
+    ("Runs", (submission.submit, runs.watch, runs.runs, runs.show, budget.budget)),
     (
         "Decisions",
         (decisions.approve, decisions.deny, decisions.cancel, questions.questions, questions.resolve),
