@@ -17,7 +17,7 @@ from kernel.broker import Doorbell
 from kernel.clock import now
 from kernel.control import Control
 from kernel.errors import Correctable, Refused, Retryable
-from kernel.events import ApprovalDecided, ToolCallResult
+from kernel.events import ApprovalDecided, QuestionAnswered
 from kernel.ledgers import QuestionRow
 from kernel.outbox import record
 from kernel.questions import answer
@@ -201,25 +201,18 @@ def _resolve(db: Session, run_id: str, call_id: str, *, happened: bool, by: str,
     answer(db, call, question, happened=happened, by=by, reason=reason)
     run = db.get(RunRow, run_id, with_for_update=True)
     if run is not None and RunState(run.state) not in RUN_ENDED:  # an ended run's log says no more
-        record(db, _resolved_event(call, question, part))
+        record(db, _answered_event(question, part))
     detail = {"tool": question.tool, "reason": reason}
     audit(db, actor=by, action=f"question.{question.state}", subject=question.call_id, detail=detail)
     return question
 
 
-def _resolved_event(call: CallRow, question: QuestionRow, part: AssignmentRow | None) -> ToolCallResult:
-    """Return the event that tells what became of a call by a person's word."""
-    result = call.result or {}
-    told = (result.get("error") or {}).get("message") or (result.get("value") or {}).get("note", "")
-    return ToolCallResult(
-        run_id=call.run_id,
-        assignment_id=call.assignment_id,
-        agent=part.agent if part is not None else "",
-        call_id=question.call_id,
-        tool=question.tool,
-        state=call.state,
-        summary=str(told),
-    )
+def _answered_event(question: QuestionRow, part: AssignmentRow | None) -> QuestionAnswered:
+    """Return the event that tells of an answer."""
+    fields: Any = {"answer": question.state, "by": question.answered_by, "reason": question.reason}
+    agent = part.agent if part is not None else ""
+    ids = {"run_id": question.run_id, "assignment_id": question.assignment_id, "agent": agent}
+    return QuestionAnswered(call_id=question.call_id, tool=question.tool, **ids, **fields)
 
 
 def audit(db: Session, *, actor: str, action: str, subject: str, detail: dict[str, Any]) -> None:

@@ -86,6 +86,17 @@ class ApprovalDecided(_Event):
     reason: str = ""
 
 
+class QuestionAnswered(_Event):
+    """A person found out whether a call happened that had ended unknown."""
+
+    type: Literal["question_answered"] = "question_answered"
+    call_id: str
+    tool: str
+    answer: Literal["happened", "not_happened"]
+    by: str
+    reason: str = ""
+
+
 class MemoryRecalled(_Event):
     """Memories served to the run; `note` says why there are none."""
 
@@ -115,6 +126,7 @@ Event = Annotated[
     | ToolCallResult
     | ApprovalRequested
     | ApprovalDecided
+    | QuestionAnswered
     | MemoryRecalled
     | FindingFound
     | ReportReady,

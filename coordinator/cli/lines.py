@@ -10,6 +10,7 @@ from kernel.events import (
     Event,
     FindingFound,
     MemoryRecalled,
+    QuestionAnswered,
     StatusChange,
     ToolCallResult,
     ToolCallStart,
@@ -39,11 +40,17 @@ def event_line(event: Event) -> str:
     if isinstance(event, ApprovalRequested):
         call = f"digest {event.digest}, call {short_call(event.call_id)}"
         return f"{who}: waits for approval of {event.tool} {event.argv!r}, {call}"
-    if isinstance(event, ApprovalDecided):
-        return f"{who}: {event.decision} by {event.by}"
+    if isinstance(event, ApprovalDecided | QuestionAnswered):
+        said = answered(event) if isinstance(event, QuestionAnswered) else f"{event.decision} by {event.by}"
+        return f"{who}: {said}"
     if isinstance(event, MemoryRecalled):
         return f"{who}: recalled {recalled(event)}"
     return ""
+
+
+def answered(event: QuestionAnswered) -> str:
+    """Return what a person found out about a call, as one line."""
+    return f"{event.tool} {event.answer.replace('_', ' ')}, said {event.by}: {event.reason}"
 
 
 def recalled(event: MemoryRecalled) -> str:

@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from coordinator.cli.history import short_call
-from coordinator.cli.lines import SUMMARY_LENGTH, recalled
+from coordinator.cli.lines import SUMMARY_LENGTH, answered, recalled
 from coordinator.cli.wording import elapsed, one_line
 from kernel.clock import now
 from kernel.events import (
@@ -20,6 +20,7 @@ from kernel.events import (
     Event,
     FindingFound,
     MemoryRecalled,
+    QuestionAnswered,
     StatusChange,
     TextDelta,
     ToolCallResult,
@@ -114,6 +115,8 @@ class RunTree:
             self._waiting.pop(event.call_id, None)
             words = f"{event.decision} by {event.by}" + (f": {event.reason}" if event.reason else "")
             self._part(event.assignment_id, event.agent).lines.append(words)
+        elif isinstance(event, QuestionAnswered):
+            self._part(event.assignment_id, event.agent).lines.append(answered(event))
         elif event.assignment_id:
             self._take_work(event)
 

@@ -239,7 +239,7 @@ async def test_two_people_answer_at_once_and_one_is_refused(desk: Make) -> None:
 
 
 async def test_an_answer_reaches_the_next_turn_of_a_run_that_goes_on(desk: Make) -> None:
-    from kernel.events import ToolCallResult
+    from kernel.events import QuestionAnswered
 
     gate, seen = Gate(Effect.read), []
 
@@ -260,8 +260,7 @@ async def test_an_answer_reaches_the_next_turn_of_a_run_that_goes_on(desk: Make)
         ((_, state, value),) = seen[2]
         assert (state, value["note"]) == ("done", "said by ann: it happened: I looked")
         logged = await d.events.read("run-1")
-        told = [e.event for e in logged if isinstance(e.event, ToolCallResult) and e.event.tool == "doubt"]
-        assert [(event.state, event.summary) for event in told][-1] == (
-            "done",
-            "said by ann: it happened: I looked",
-        )
+        told = [e.event for e in logged if isinstance(e.event, QuestionAnswered)]
+        assert [(e.call_id, e.answer, e.by, e.reason) for e in told] == [
+            ("run-1:job.1.1", "happened", "ann", "I looked")
+        ]

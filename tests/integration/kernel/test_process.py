@@ -17,6 +17,7 @@ from celery import Celery
 
 from kernel.broker import make_celery, queue
 from kernel.process import Process
+from kernel.redaction import Redactor
 from kernel.settings import Settings
 from tests.support.redis_server import redis_server
 
@@ -120,3 +121,11 @@ async def test_the_failure_of_background_work_is_logged(capsys: pytest.CaptureFi
     await asyncio.wait([asyncio.wrap_future(process.spawn(broken()))])
     process.close()
     assert "background_work_failed" in capsys.readouterr().out
+
+
+async def test_the_line_that_flower_shows_is_short_redacted_and_one_line() -> None:
+    process = Process("test")
+    process.redactor = Redactor(["s3cret-token-x9"])
+    assert process.line("cancelled by\n  ann") == "cancelled by ann"
+    assert "s3cret-token-x9" not in process.line("stopped: s3cret-token-x9 was in it")
+    assert len(process.line("x " * 500)) == 120

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from rich.console import Console
 
@@ -16,6 +17,7 @@ from kernel.events import (
     Event,
     FindingFound,
     MemoryRecalled,
+    QuestionAnswered,
     StatusChange,
     TextDelta,
     ToolCallResult,
@@ -210,3 +212,29 @@ def test_a_summary_is_one_line_cut_at_a_word_and_its_absence_leaves_no_tail() ->
     line = event_line(begun("c", "words " * 100))
     assert line.endswith("words…")
     assert "\n" not in line
+
+
+def test_a_lost_worker_a_repeat_and_an_answer_are_told_in_both_views() -> None:
+    ids: Any = {"run_id": RUN, "assignment_id": "a", "agent": "action_execution"}
+    events: list[Event] = [
+        StatusChange(
+            state="queued", reason="taken back", detail={"attempt": 2, "lost_worker": "w@h:1"}, **ids
+        ),
+        StatusChange(state="running", detail={"worker": "w@h:2", "attempt": 2}, **ids),
+        ToolCallStart(call_id="r:a.1.1", tool="restart", arguments={"what": "x"}, attempt=2, **ids),
+        QuestionAnswered(
+            call_id="r:a.1.2", tool="drop", answer="not_happened", by="ann", reason="[red]looked[/]", **ids
+        ),
+    ]
+    tree = RunTree(RUN)
+    for event in events:
+        tree.take(event)
+    text = drawn(tree)
+    assert "worker w@h:1 was lost; taken over in attempt 2" in text
+    assert "restart(what='x', attempt 2)" in text
+    assert "drop not happened, said ann: [red]looked[/]" in text
+    assert [event_line(event) for event in events[1:]] == [
+        "action_execution: running (taken over, attempt 2)",
+        "action_execution: restart is made again (attempt 2)",
+        "action_execution: drop not happened, said ann: [red]looked[/]",
+    ]
