@@ -12,7 +12,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
 
 from kernel import logs
-from kernel.errors import Correctable, Retryable
+from kernel.errors import Correctable, NightdeskError
 from kernel.events import ReportReady
 from kernel.reports import Report
 from kernel.streams import EventLog, LoggedEvent
@@ -77,7 +77,7 @@ async def _frames(
             if report := await _silent_end(events, run_id, last, read_report):
                 yield _told(run_id, report)
                 return
-    except Retryable as error:
+    except NightdeskError as error:
         log.warning("event_stream_cut", run=run_id, reason=str(error))
         yield ServerSentEvent(comment="the event log does not answer; come back with Last-Event-ID")
 

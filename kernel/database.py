@@ -68,6 +68,8 @@ class Database:
         """
         engine = self._durable if durable else self._writer
         with _sorted_errors(), Session(engine, expire_on_commit=False) as session:
+            if durable and not self.is_sqlite:  # whatever the server or the role is set to
+                session.connection().exec_driver_sql("SET LOCAL synchronous_commit TO on")
             yield session
             reach(f"{name}:before")
             session.commit()
