@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,10 @@ class Deed:
     program: str
     pid: int
     held: list[str] = field(default_factory=list)
+
+
+def _came_back(before: int, facts: ProcessFacts) -> bool:
+    return facts.pid not in (0, before) and facts.state == "RUNNING"
 
 
 class Monkey:
@@ -99,7 +104,7 @@ class Monkey:
             await self._until(name, lambda facts: facts.state == "RUNNING" and self._ready(facts))
             pid = await self.strike("term", name)
             if pid:
-                await self._until(name, lambda facts: facts.pid not in (0, pid) and facts.state == "RUNNING")
+                await self._until(name, partial(_came_back, pid))
 
     async def _until(self, name: str, true: Callable[[ProcessFacts], bool]) -> None:
         """Wait for a state of a program, at most as long as a start may take."""

@@ -23,6 +23,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from kernel.errors import NightdeskError
 from tests.chaos import figures
 from tests.chaos.checker import Verdict
@@ -56,6 +58,8 @@ _QUIET = frozenset({"cancel", "long", "budget"})
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play the scenarios, print the figures, and say by the exit code whether every promise held."""
     options = _options(arguments)
+    # the desk's own code speaks here too; standard output is for the figures
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     folder = options.keep or Path(tempfile.mkdtemp(prefix="nightdesk-chaos-"))
     least = 0.0 if options.short else _LEAST_SECONDS
     seconds = options.seconds or max(least, options.runs * _SECONDS_PER_RUN)

@@ -45,6 +45,7 @@ def call_row() -> dict[str, Any]:
         "key": "k",
         "arguments": {"what": "a"},
         "state": "done",
+        "result": {"value": {}},
         "worker": OTHER,
         "started_at": moment(5),
         "ended_at": moment(6),
@@ -216,7 +217,7 @@ def test_a_repeat_that_the_world_dropped_is_no_duplicate() -> None:
     assert verdict.repeats == 1
 
 
-@pytest.mark.parametrize("why", ["kill", "mood", "stop"])
+@pytest.mark.parametrize("why", ["kill", "mood", "stop", "clock"])
 def test_an_unknown_call_is_explained_by_what_left_it_open(why: str) -> None:
     evidence = good()
     leave_it_unexplained(evidence)
@@ -226,6 +227,10 @@ def test_an_unknown_call_is_explained_by_what_left_it_open(why: str) -> None:
         )
     elif why == "mood":
         evidence.world[0]["mood"] = "drop_after"
+    elif why == "clock":
+        evidence.calls[0]["result"] = {
+            "error": {"message": "probe took longer than 4 s: it may have happened"}
+        }
     else:
         evidence.runs[RUN]["stop"] = "cancelled"
     verdict = judge(evidence)
