@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -38,6 +38,8 @@ log = logs.get(__name__)
 _AGENT_GRACE = timedelta(seconds=20)
 _PROMPT = Path(__file__).parent / "prompts" / "plan.md"
 _MODEL_SECONDS = 60.0
+#: So long a thought goes on after its run was stopped: under the second that a stop may take.
+_LOOK_SECONDS = 0.5
 
 
 @dataclass(kw_only=True)
@@ -129,7 +131,7 @@ class Planner:
         if (
             self.model is not None
             and request.brain != "routine"
-            and (plan := await self._ask(run, request, cards, memories))
+            and (plan := await self._held(run, self._ask(run, request, cards, memories)))
         ):
             return book, plan
         card = _handler(request, run, cards)
@@ -139,13 +141,23 @@ class Planner:
         default = book or self.books[-1]
         return default, Plan(planned_by=f"playbook:{default.name}", assignments=default.assignments)
 
+    async def _held(self, run: RunRow, asking: Coroutine[Any, Any, Plan | None]) -> Plan | None:
+        """Hold a run while its plan is thought about, so that it is no silence; cut the thought where it is stopped."""
+        task = asyncio.ensure_future(asking)
+        try:
+            while not task.done():
+                if not await asyncio.to_thread(self.store.busy, run.id, self.settings.lease_seconds):
+                    return None
+                await asyncio.wait({task}, timeout=_LOOK_SECONDS)
+            return task.result()
+        finally:
+            task.cancel()
+
     async def _ask(
         self, run: RunRow, request: Request, cards: Sequence[Card], memories: Sequence[MemoryHit]
     ) -> Plan | None:
         """Ask the model for a plan; invalid ones go back once with what is wrong."""
         assert self.model is not None
-        # the reconciler would take a long thought for silence, and ask again
-        await asyncio.to_thread(self.store.busy, run, 2 * _MODEL_SECONDS)
         question = plan_question(
             request.text,
             cards,

@@ -118,11 +118,13 @@ class Store:
                 record(db, StatusChange(run_id=run.id, state=state.value))
             return swapped
 
-    def busy(self, run: RunRow, seconds: float) -> None:
-        """Tell the reconciler that a run is being worked on for so long at most."""
+    def busy(self, run_id: str, seconds: float) -> bool:
+        """Tell the reconciler that a run is worked on for so long at most; False where it was stopped meanwhile."""
         until = now() + timedelta(seconds=seconds)
+        mine = (col(RunRow.id) == run_id, col(RunRow.stop) == "")
         with self.database.writing("run.busy") as db:
-            db.execute(update(RunRow).where(col(RunRow.id) == run.id).values(updated_at=until))
+            touched = db.execute(update(RunRow).where(*mine).values(updated_at=until))
+            return touched.rowcount == 1  # type: ignore[attr-defined,no-any-return] # an UPDATE's result has it
 
     def insert_plan(
         self,

@@ -682,7 +682,7 @@ async def test_a_long_thought_of_the_planner_is_not_taken_for_silence(desk: Make
     async with desk(spec("worker", script("ok"))) as d:
         await d.submit("run-1")
         d.rung.clear()
-        d.store.busy(d.run("run-1"), 60)
+        assert d.store.busy("run-1", 60)
         await d.reconciler.tick_once()
         assert d.rung == []
 
