@@ -47,7 +47,16 @@ def queue(name: str) -> Queue:
 
 
 class _NamelessRequest(WorkerRequest):
-    """A request whose arguments are not shown: a client's text may hold a secret, and Flower shows it."""
+    """A request whose arguments are not shown: a client's text may hold a secret, and Flower shows it.
+
+    Nor does Celery store its result, whatever the client asks for: this task's None would end the wait for the
+    report, and stay in its place.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._ignore_result = True
+        self.request_dict["ignore_result"] = True
 
     @property
     def argsrepr(self) -> str:

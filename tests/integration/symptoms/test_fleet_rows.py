@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from kernel.broker import make_celery, queue_keys, submit
+from kernel.broker import make_celery, queue, queue_keys, submit
 from kernel.redaction import Redactor
 from kernel.settings import Settings
 from tests.support.little_fleet import TICK_SECONDS, VISIBILITY_SECONDS, Fleet, until
@@ -118,3 +118,12 @@ def test_celery_25_a_thousand_submissions_leave_no_channel_and_celery_28_no_larg
     assert len(messages) == 1000
     assert len(channels) == 0  # type: ignore[arg-type] # the synchronous answer
     assert max(map(len, messages)) < 64 * 1024
+
+
+def test_a_client_that_asks_for_celerys_own_result_gets_the_report(fleet: Fleet) -> None:
+    app = fleet.parts.celery
+    sent = app.send_task(
+        "coordinator.submit", kwargs={"text": "[]"}, queue=queue("coordinator"), ignore_result=False
+    )
+    report = sent.get(timeout=60)
+    assert (report["run_id"], report["state"]) == (sent.id, "succeeded")
