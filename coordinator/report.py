@@ -24,7 +24,7 @@ def refusal(run_id: str, reason: str) -> Report:
 
 
 def end_state(run: RunRow, assignments: Sequence[AssignmentRow]) -> tuple[RunState, str]:
-    """Return how a run ends and why: as it was stopped, or succeeded where any part was done, else failed or expired."""
+    """Return how a run ends and why: as it was stopped, succeeded where any part was done, else failed or expired."""
     if run.stop:
         return RunState(run.stop), run.stop_reason
     states = [_A(a.state) for a in assignments]
