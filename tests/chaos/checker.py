@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -165,6 +166,20 @@ def _next_move(evidence: Evidence, assignment_id: str, deed: Row) -> float | Non
 
 def _at(text: Any) -> float:
     return datetime.fromisoformat(text).timestamp() if text else 0.0
+
+
+def judge_recovery(seconds: Sequence[float], *, most: float) -> list[str]:
+    """Return what is wrong with how soon work went on: nothing measured, or a p95 above what is promised."""
+    if not seconds:
+        return ["no worker was killed that held work"]
+    p95 = percentile(seconds, 0.95)
+    return [f"recovery took {p95:.1f} s (p95), more than {most:g} s"] if p95 > most else []
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return a percentile by the nearest rank; 0 of nothing."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
 
 
 def merge(verdicts: Sequence[Verdict]) -> Verdict:

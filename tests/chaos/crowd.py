@@ -132,7 +132,7 @@ class Crowd:
         """Wait until every run has ended; return those that have not when they should have."""
         told = ""
         while True:
-            open_runs = await asyncio.to_thread(self._open)
+            open_runs = await self.open_runs()
             late = [id_ for id_, until in open_runs.items() if time.time() > until]
             if not open_runs or len(late) == len(open_runs):
                 return late
@@ -143,8 +143,11 @@ class Crowd:
             told = line
             await asyncio.sleep(_LOOK_SECONDS * 2)
 
-    def _open(self) -> dict[str, float]:
+    async def open_runs(self) -> dict[str, float]:
         """Return the submitted runs that have not ended and published, each with the moment it must have."""
+        return await asyncio.to_thread(self._open)
+
+    def _open(self) -> dict[str, float]:
         rows = {
             row.id: row
             for row in self._read(select(RunRow).where(col(RunRow.id).in_(list(self.submitted))), [])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from tests.chaos.checker import Verdict, merge
+from tests.chaos.checker import Verdict, merge, percentile
 
 _COLUMNS = (
     "scenario",
@@ -25,12 +24,6 @@ _COLUMNS = (
 )
 #: Of broken promises of one scenario that are printed; the evidence holds all.
 _SHOWN = 12
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """Return a percentile by the nearest rank; 0 of nothing."""
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
 
 
 def table(verdicts: Sequence[Verdict]) -> str:

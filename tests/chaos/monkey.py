@@ -101,7 +101,7 @@ class Monkey:
         """Ask one worker after the other to end, each once the one before it is back."""
         for name in self._stage.workers:
             # one that is still starting holds nothing, and its interpreter ends at once
-            await self._until(name, lambda facts: facts.state == "RUNNING" and self._ready(facts))
+            await self.ready(name)
             pid = await self.strike("term", name)
             if pid:
                 await self._until(name, partial(_came_back, pid))
@@ -115,11 +115,20 @@ class Monkey:
                 return
             await asyncio.sleep(0.2)
 
+    async def ready(self, name: str) -> None:
+        """Wait until a program runs and, if it is a worker, takes work."""
+        await self._until(name, self._ready)
+
+    async def holds(self, name: str) -> bool:
+        """Tell whether a worker holds an assignment now."""
+        pid = (await self.pids()).get(name, 0)
+        return bool(pid and await asyncio.to_thread(self._held, pid))
+
     @staticmethod
     def _ready(facts: ProcessFacts) -> bool:
         """Tell whether a worker has said that it is ready; beat, which is no worker, waits or leads."""
-        if facts.name.startswith("beat"):
-            return True
+        if facts.state != "RUNNING" or facts.name.startswith("beat"):
+            return facts.state == "RUNNING"
         log = Path(facts.log).read_text(encoding="utf-8", errors="replace")
         return any('"worker_ready"' in line and f':{facts.pid}"' in line for line in log.splitlines())
 

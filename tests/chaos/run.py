@@ -32,6 +32,7 @@ from tests.chaos.scenarios.budget import budget
 from tests.chaos.scenarios.cancel import cancel
 from tests.chaos.scenarios.long import long
 from tests.chaos.scenarios.play import Size
+from tests.chaos.scenarios.recovery import recovery
 from tests.chaos.scenarios.rolling import rolling
 from tests.chaos.scenarios.storm import storm
 from tests.chaos.scenarios.twins import twins
@@ -44,15 +45,18 @@ _RUNS, _SECONDS_PER_RUN, _LEAST_SECONDS = 150, 0.5, 60.0
 Scenario = Callable[[Stage, Size], Awaitable[Verdict]]
 #: In the order in which they are played, on one desk.
 SCENARIOS: dict[str, Scenario] = {
+    "long": long,
     "cancel": cancel,
     "twins": twins,
+    "recovery": recovery,
     "rolling": rolling,
     "storm": storm,
     "budget": budget,
-    "long": long,
 }
+#: Scenarios in which nobody is struck: the long tool of `long` runs beside them.
+_PEACEFUL = frozenset({"long", "cancel", "twins"})
 #: Scenarios in which the world behaves.
-_QUIET = frozenset({"cancel", "long", "budget"})
+_QUIET = frozenset({"cancel", "recovery", "budget"})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -90,10 +94,14 @@ async def chaos(folder: Path, names: Sequence[str], size: Size, *, rate: float =
     size.say("starting the desk")
     twins = FEW_TWINS if size.short else TWINS
     with staged(folder, seed=size.seed, rate=rate, twins=twins) as stage:
-        for name in names:
+        beside = asyncio.create_task(_played("long", stage, size)) if "long" in names else None
+        for name in (name for name in SCENARIOS if name in names and name != "long"):
+            if beside is not None and name not in _PEACEFUL:
+                await beside
             size.say(f"{name} begins")
             stage.world.tell(rate=0.0 if name in _QUIET else rate)
             verdicts.append(await _played(name, stage, size))
+        verdicts += [await beside] if beside is not None else []
         await stage.parts.close()
     return verdicts
 

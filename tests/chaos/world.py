@@ -33,6 +33,8 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 MOODS = ("hang_before", "hang_after", "fail_before", "fail_after", "drop_before", "drop_after")
+#: What programs say of themselves is always heard.
+_ALWAYS_HEARD = frozenset({"start", "alive"})
 #: A hung answer is given up after so long; every client of ours leaves before.
 HANG_SECONDS = 30.0
 
@@ -110,7 +112,7 @@ class World:
         kind = {"/hook": "hook", "/read": "read"}.get(path, str(body.get("kind", "unsafe")))
         key = headers.get("x-nightdesk-id") or str(body.get("key", ""))
         number = self.ledger.ask(key)
-        mood = self.mood(key, number)
+        mood = "good" if kind in _ALWAYS_HEARD else self.mood(key, number)
         arrived = not mood.endswith("_before")
         applied = arrived and kind != "read" and self.ledger.apply(key, kind)
         # before the answer, so that no client knows more than the judge

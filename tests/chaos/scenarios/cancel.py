@@ -13,9 +13,8 @@ from sqlmodel import select
 from agents.runtime.processes import GRACE_SECONDS
 from coordinator.cli.supervision import alive
 from kernel.records import CallRow
-from tests.chaos.checker import Verdict
+from tests.chaos.checker import Verdict, percentile
 from tests.chaos.crowd import Crowd
-from tests.chaos.figures import percentile
 from tests.chaos.monkey import Monkey
 from tests.chaos.plan import Plan, RunSpec, run_id
 from tests.chaos.scenarios.play import Size, people, verdict_on, write_down

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.chaos.checker import Verdict
+from tests.chaos.checker import Verdict, percentile
 from tests.chaos.exits import exits
-from tests.chaos.figures import last_line, percentile, table
+from tests.chaos.figures import last_line, table
 
 
 def test_the_last_line() -> None:
