@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.chaos.checker import judge, merge
+from tests.chaos.checker import judge, judge_recovery, merge
 from tests.chaos.evidence import Evidence
 
 RUN, PART = "r", "r:work"
@@ -252,3 +252,19 @@ def test_no_runs_are_no_success() -> None:
 def test_verdicts_add_up() -> None:
     total = merge([judge(good()), judge(good())])
     assert (total.runs, total.ended, total.kills, len(total.recovery)) == (2, 2, 2, 2)
+
+
+def test_recovery_is_judged_by_its_p95_and_must_have_happened() -> None:
+    assert judge_recovery([3.0] * 19 + [9.0], most=5.0) == []
+    assert judge_recovery([3.0] * 9 + [9.0], most=5.0) == ["recovery took 9.0 s (p95), more than 5 s"]
+    assert judge_recovery([], most=5.0) == ["no worker was killed that held work"]
+
+
+def test_a_run_out_lease_taken_by_another_worker_is_legal_and_by_the_same_one_is_not() -> None:
+    evidence = good()
+    del evidence.events[RUN][6]
+    evidence.events[RUN] = [(f"{n}-0", event) for n, (_, event) in enumerate(evidence.events[RUN], start=1)]
+    evidence.sequences[RUN].pop()
+    assert judge(evidence).good, judge(evidence).broken
+    evidence.events[RUN][6][1]["detail"]["worker"] = KILLED
+    assert not judge(evidence).good
