@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from queue import Empty
 from typing import Any
 
 import redis
 from celery.signals import task_rejected, task_unknown
 from kombu.exceptions import KombuError
-from kombu.transport import redis as _redis
 from kombu.transport import virtual
 from redis.exceptions import RedisError, ResponseError
 
@@ -22,12 +22,10 @@ from kernel import logs
 from kernel.dead_letters import bury, describe
 from kernel.envelope import fault_of
 from kernel.redaction import Redactor
+from kernel.takeaway import CONTROL, Gone, TakingChannel, stock
 
 log = logs.get(__name__)
 
-stock: Any = _redis  # its stubs lack half of what is needed here
-#: Queues of Celery's own remote control, whose messages are no tasks.
-_CONTROL = ".celery.pidbox"
 #: How code that believes its input fails on garbage. Lost connections (OSError, ConnectionError) are not among it.
 GARBAGE = (
     ValueError,
@@ -47,15 +45,25 @@ class QoS(stock.QoS):  # type: ignore[misc] # see stock
     channel: Channel
 
     def append(self, message: Any, delivery_tag: str) -> None:
-        """Note a message as delivered; where Redis takes no note of it, in memory alone.
-
-        It has left its list already: to give up here would lose it, and an acknowledgement asks for no note.
-        """
+        """Note a message as delivered; one that was popped and that Redis takes no note of, in memory alone."""
+        if self.channel.seen_in:
+            self.channel.take(message, delivery_tag)
+            virtual.QoS.append(self, message, delivery_tag)
+            return
         try:
             super().append(message, delivery_tag)
         except (RedisError, OSError) as error:
             log.warning("message_without_copy", tag=delivery_tag, why=str(error))
             virtual.QoS.append(self, message, delivery_tag)
+
+    def ack(self, delivery_tag: str) -> None:
+        """Acknowledge a message, over a second connection if the first breaks; its credit comes back in any case."""
+        try:
+            super().ack(delivery_tag)
+        except (RedisError, OSError):
+            virtual.QoS.ack(self, delivery_tag)
+            with self.channel.fresh() as client:
+                self._remove_from_indices(delivery_tag, client.pipeline()).execute()
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
         """Reject a message; its credit comes back also where Redis does not hear of it."""
@@ -66,10 +74,7 @@ class QoS(stock.QoS):  # type: ignore[misc] # see stock
             raise
 
     def restore_unacked(self, client: Any = None) -> None:
-        """Put unacknowledged messages back, unless the connection was lost: their tasks go on and ack late.
-
-        Should this process die as well, the visibility time-out puts them back.
-        """
+        """Put unacknowledged messages back, unless the connection was lost: their tasks go on and ack late."""
         if self.channel.lost:
             self._delivered.clear()
             return
@@ -96,7 +101,7 @@ class Client(redis.Redis):
         return self._channel.sift(reply) if command_name == "BRPOP" and reply else reply
 
 
-class Channel(stock.Channel):  # type: ignore[misc] # see stock
+class Channel(TakingChannel):
     """A channel that sets garbage aside, routes by name, and can still speak when its connection is gone."""
 
     QoS = QoS
@@ -105,8 +110,6 @@ class Channel(stock.Channel):  # type: ignore[misc] # see stock
     from_transport_options = (*stock.Channel.from_transport_options, "redactor")
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        #: The message in hand as it came: its queue and its bytes.
-        self._in_hand: Any = None
         super().__init__(*args, **options)
         self._address = self._connparams()
 
@@ -122,57 +125,84 @@ class Channel(stock.Channel):  # type: ignore[misc] # see stock
             with super().conn_or_acquire(client) as found:
                 yield found
             return
-        with redis.Redis(connection_pool=redis.ConnectionPool(**self._address)) as fresh:
+        with self.fresh() as found:
+            yield found
+
+    @contextmanager
+    def fresh(self) -> Iterator[redis.Redis]:
+        """Yield a client with a connection of its own."""
+        with redis.Redis(connection_pool=redis.ConnectionPool(**self._address)) as client:
             try:
-                yield fresh
+                yield client
             finally:
-                fresh.connection_pool.disconnect()
+                client.connection_pool.disconnect()
 
     def sift(self, reply: tuple[bytes, bytes]) -> tuple[bytes, bytes] | None:
         """Return a message that can be believed, or set it aside and return None."""
-        queue = reply[0].decode(errors="replace").rsplit(self.sep, 1)[0]
-        self._in_hand = queue, reply[1]
-        fault = fault_of(reply[1], is_task=not queue.endswith(_CONTROL))
+        found = self.find(reply)
+        if found is None:
+            return None
+        queue, raw = self.in_hand
+        fault = fault_of(raw, is_task=not queue.endswith(CONTROL))
         if fault:
+            self.remove_seen()
             self.set_aside(fault)
             return None
-        return reply
+        return found
 
     def set_aside(self, reason: str) -> None:
         """Put the message in hand into the dead-letter stream, once."""
-        if self._in_hand is None:
+        if self.in_hand is None:
             return
-        (queue, raw), self._in_hand = self._in_hand, None
+        (queue, raw), self.in_hand = self.in_hand, None
         with self.conn_or_acquire() as client:
             bury(client, describe(queue, raw, reason, self.redactor))
 
     def _brpop_read(self, **options: Any) -> Any:
-        self._in_hand = None
+        self.in_hand, self.seen_in = None, ""
         try:
-            return super()._brpop_read(**options)
+            found = super()._brpop_read(**options)
+            self.remove_seen()  # a consumer that acknowledges nothing has not taken it
+            return found
+        except Gone:
+            raise Empty from None
         except GARBAGE as error:
-            if self._in_hand is None:
+            if self.in_hand is None:
                 raise  # not while a message was delivered
             self._reject_in_hand()
+            self.remove_seen()
             self.set_aside(f"{type(error).__name__}: {error}")
             return True
+        except (RedisError, OSError):
+            self._put_back()
+            raise
         finally:
-            self._in_hand = None
+            self.in_hand, self.seen_in = None, ""
+
+    def _tag_in_hand(self) -> str:
+        return str(
+            json.loads(self.in_hand[1])["properties"]["delivery_tag"]
+        )  # it has one, or sift had kept it
+
+    def _put_back(self) -> None:
+        """Put the message in hand back if it was taken: the connection broke before its task could begin."""
+        if self.in_hand is not None:
+            with suppress(RedisError, OSError), self.fresh() as client:
+                self.qos.restore_by_tag(self._tag_in_hand(), client)
 
     def _reject_in_hand(self) -> None:
         """Give back the credit that the message took, or it would be missing for ever."""
-        assert self._in_hand is not None
-        tag = json.loads(self._in_hand[1])["properties"]["delivery_tag"]  # it has one, or sift had kept it
+        tag = self._tag_in_hand()
         if tag in self.qos._delivered and tag not in self.qos._dirty:  # noqa: SLF001 kombu has no other way to ask
             with suppress(RedisError, OSError):
                 self.qos.reject(tag)
 
     def _deliver_fanout_message(self, message: Any, exchange: str) -> bool:
         try:
-            return bool(super()._deliver_fanout_message(message, exchange))
+            super()._deliver_fanout_message(message, exchange)
         except GARBAGE as error:
             log.warning("broadcast_dropped", exchange=exchange, why=f"{type(error).__name__}: {error}")
-            return True
+        return True
 
     def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> Any:
         # exchange, queue and routing key of ours have one name: no need for a table that FLUSHALL takes away

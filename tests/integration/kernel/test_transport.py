@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import celery
@@ -223,22 +224,24 @@ def fill(made: Fleet) -> None:
 
 
 def test_a_full_redis_loses_no_message_that_it_took_row_14(own: Fleet) -> None:
-    """BRPOP goes on, the copy for redelivery is refused: the message is worked on all the same, and acknowledged."""
+    """A message of ours is taken with its copy; one of a foreign client is worked on without it, and acknowledged."""
     own.send("late", "holds the slot", held=True)
     own.wait("holds the slot began")
     own.send("late", "waits")
-    own.send("early", "waits too")
+    with own.client as client:
+        client.lpush("coordinator", sound("test.late", "foreign"))
     fill(own)
     with pytest.raises(Retryable, match="the broker did not take a message"):
         Doorbell(own.app, Redactor()).ring("test.early", "refused", queue_name="coordinator")
     own.go_on()
     own.wait("waits done")
-    own.wait("waits too done")
+    own.wait("foreign done")
     with own.client as client:
         client.config_set("maxmemory", 0)
     works(own, "after")
     assert own.unacked == 0
-    assert "message_without_copy" in own.log
+    assert own.log.count("message_without_copy") == 1
+    assert (own.seen.count("waits began"), own.seen.count("foreign began")) == (1, 1)
 
 
 def test_a_worker_starts_on_a_full_redis_row_14(own: Fleet, tmp_path: Path) -> None:
@@ -250,6 +253,26 @@ def test_a_worker_starts_on_a_full_redis_row_14(own: Fleet, tmp_path: Path) -> N
         until(lambda: "waits done" in second.seen, lambda: second.log[-3000:])
         assert second.worker.poll() is None
         assert second.stop() == 0
+
+
+# --- row 6 (celery#7950): a message lost between BRPOP and the copy for redelivery
+
+
+def test_a_worker_killed_before_it_reads_what_it_waited_for_row_6(own: Fleet, tmp_path: Path) -> None:
+    """It stands still, so that Redis's answer lies unread in its socket; then it is killed."""
+    victim = own
+    with ExitStack() as stack:
+        for n in range(4):
+            victim.worker.send_signal(signal.SIGSTOP)
+            own.send("early", f"message {n}")
+            own.send("late", f"late message {n}")
+            victim.worker.kill()
+            victim.worker.wait()
+            with own.client as client:
+                assert client.llen("coordinator") == 2
+            victim = stack.enter_context(worker(tmp_path / f"worker-{n}", own.server))
+            victim.wait(f"message {n} done")
+            victim.wait(f"late message {n} done")
 
 
 # --- the versions, and that the mend is still needed
