@@ -38,7 +38,7 @@ QUEUE = "agents.symptomatic"
 LEASE_SECONDS = 2.0
 VISIBILITY_SECONDS = 2
 TICK_SECONDS = 1.0
-DRAIN_SECONDS = 6.0
+DRAIN_SECONDS = 4.0
 #: Generous: the machine may be busy with other tests.
 PATIENCE = 60.0
 

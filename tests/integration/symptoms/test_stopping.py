@@ -10,6 +10,7 @@ import pytest
 
 from kernel.errors import Refused
 from tests.support.little_fleet import DRAIN_SECONDS, Fleet, until
+from tests.support.model_server import ModelServer
 
 pytestmark = pytest.mark.integration
 
@@ -47,7 +48,7 @@ def decide(fleet: Fleet, run_id: str, call: str) -> None:
 
 
 def test_symptom_05_a_worker_told_to_end_keeps_its_task_and_ends_it_with_exit_code_zero(fleet: Fleet) -> None:
-    run_id = fleet.play([[("wait", {"what": "s05", "seconds": 4.0})]])
+    run_id = fleet.play([[("wait", {"what": "s05", "seconds": 3.0})]])
     busy, _ = fleet.holder("s05")
     pid = fleet.pid(busy)
     assert fleet.end(busy) == 0
@@ -123,18 +124,46 @@ def test_symptom_11_an_approval_reaches_another_process_after_the_asking_worker_
     assert int(asked) not in fleet.makers("s11")
 
 
-def test_symptom_20_wedged_jobs_delay_nobody_else(fleet: Fleet) -> None:
-    for kind in ("block", "wait"):
-        fleet.play([[(kind, {"what": f"s20-{kind}", "seconds": 8.0})]], namespace="wedged")
-        fleet.begun(f"s20-{kind}")
-    said = {}
-    for number in range(20):
-        run_id = fleet.play([[("step", {"what": f"s20-n{number:02d}"})]], namespace="other")
-        said[run_id] = f"s20-n{number:02d}"
+def test_symptom_08_a_cancel_reaches_the_models_socket_within_a_second(little: Fleet) -> None:
+    slow = {"text": "a very slow answer " * 100, "delay": 0.1, "times": 0}
+    with ModelServer([slow]) as server:
+        little.ensure()
+        little.start("worker-model", NIGHTDESK_MODEL_BASE_URL=server.url, NIGHTDESK_MODEL_NAME="scripted")
+        little.ready("worker-model")
+        run_id = little.play([], brain="auto")
+        until(lambda: server.requests, little.logs)
+        said = time.monotonic()
+        cancel(little, run_id)
+        until(lambda: server.ends, little.logs)
+        (end,) = server.ends
+        assert end["ended"] == "disconnected"
+        assert end["at"] - said < 1.0  # the same clock: the record is of this machine
+        assert little.ended(run_id).state == "cancelled"
+        assert len(server.requests) == 1
+
+
+def waits(fleet: Fleet, what: str) -> float:
+    """Return the 95th of a hundred of how long runs of another tenant wait for a worker."""
+    runs = [
+        fleet.play([[("step", {"what": f"{what}-{number:02d}"})]], namespace="other") for number in range(20)
+    ]
     waited = []
-    for run_id in said:
-        row = fleet.ended(run_id)
-        assert row.ended_at is not None
-        waited.append((row.ended_at - row.created_at).total_seconds())
-    assert sorted(waited)[-2] < 2.0, waited  # the 95th of a hundred
+    for run_id in runs:
+        created, started = fleet.ended(run_id).created_at, fleet.assignment(run_id).started_at
+        assert started is not None
+        waited.append((started - created).total_seconds())
+    return sorted(waited)[-2]
+
+
+def test_symptom_20_wedged_jobs_delay_nobody_else(fleet: Fleet) -> None:
+    free = waits(fleet, "s20-free")
+    wedged = [[(kind, {"what": f"s20-{kind}", "seconds": 30.0})] for kind in ("block", "wait")]
+    runs = [fleet.play([calls], namespace="wedged") for calls in wedged]
+    for kind in ("block", "wait"):
+        fleet.begun(f"s20-{kind}")
+    # two seconds; where the machine is busy with other things, no more than it takes anyhow
+    assert waits(fleet, "s20-other") < max(2.0, 2 * free)
     assert not [m for m in fleet.marks("s20-") if m.endswith("ends")]  # both are wedged to this moment
+    for run_id in runs:
+        cancel(fleet, run_id)
+        assert fleet.ended(run_id).state == "cancelled"

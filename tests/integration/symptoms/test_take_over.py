@@ -14,7 +14,7 @@ pytestmark = pytest.mark.integration
 #: A dead worker is noticed after lease and tick; the rest is for a busy machine.
 RECOVERY_SECONDS = LEASE_SECONDS + TICK_SECONDS + 5.0
 #: Longer than the lease (2 s), the visibility time-out (2 s) and every tick.
-LONG = 5.0
+LONG = 4.5
 
 
 def test_symptom_01_a_long_tool_call_is_not_redelivered_while_it_runs(fleet: Fleet) -> None:
