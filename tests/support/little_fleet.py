@@ -6,6 +6,7 @@ Leases and ticks are short; messages come back after two seconds. A request's te
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ from typing import Any
 import redis
 from sqlmodel import col, select
 
-from coordinator.app import Parts
+from coordinator.app import Parts, make_parts
 from kernel.broker import make_celery, submit
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.redaction import Redactor
@@ -147,10 +148,13 @@ class Fleet:
         aside.rename(self.folder / f"strike-{name}")
 
     def play(self, script: Script, **fields: Any) -> str:
-        """Submit a script as a program does that has only the broker's address; return the run's id."""
+        """Submit a script; return the run's id."""
+        return self.submit(json.dumps(script), brain="routine", **fields)
+
+    def submit(self, text: str, **fields: Any) -> str:
+        """Submit a request as a program does that has only the broker's address; return the run's id."""
         run_id = f"run-{uuid.uuid4().hex[:8]}"
-        request = {"text": json.dumps(script), "brain": "routine", **fields}
-        submit(self.parts.celery, Redactor(), run_id, request)
+        submit(self.parts.celery, Redactor(), run_id, {"text": text, **fields})
         return run_id
 
     def marks(self, what: str = "") -> list[str]:
@@ -220,6 +224,21 @@ class Fleet:
         self.redis.close()
         self.parts.celery.close()
         self.database.close()
+
+
+def cancel(fleet: Fleet, run_id: str) -> float:
+    """Cancel as the command line and the HTTP face do, with connections of our own; return when it was said."""
+
+    async def say() -> float:
+        parts = make_parts(fleet.settings)
+        try:
+            said = time.monotonic()
+            await parts.decisions.cancel(run_id, by="ann")
+            return said
+        finally:
+            await parts.close()
+
+    return asyncio.run(say())
 
 
 @contextmanager

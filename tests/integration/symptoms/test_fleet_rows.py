@@ -11,8 +11,7 @@ import redis
 from kernel.broker import make_celery, queue, queue_keys, submit
 from kernel.redaction import Redactor
 from kernel.settings import Settings
-from tests.support.little_fleet import TICK_SECONDS, VISIBILITY_SECONDS, Fleet, until
-from tests.support.model_server import ModelServer
+from tests.support.little_fleet import TICK_SECONDS, Fleet, until
 
 pytestmark = pytest.mark.integration
 
@@ -28,7 +27,7 @@ def test_celery_23_two_beats_ring_once_for_each_slot_and_celery_24_a_killed_lead
     fleet.start("beat-2")
     until(lambda: "is starting" in fleet.log("beat-2"), lambda: fleet.log("beat-2"))
     before, began = ticks(fleet), time.monotonic()
-    until(lambda: ticks(fleet) >= before + 10, fleet.logs)
+    until(lambda: ticks(fleet) >= before + 8, fleet.logs)
     took = time.monotonic() - began
     # a task is logged when it is received and when it ends: two lines for each slot
     assert ticks(fleet) - before <= 2 * (took / TICK_SECONDS + 2), took
@@ -37,7 +36,7 @@ def test_celery_23_two_beats_ring_once_for_each_slot_and_celery_24_a_killed_lead
     until(lambda: ticks(fleet) >= last + 4, fleet.logs)
     assert time.monotonic() - killed < 30.0
     before, began = ticks(fleet), time.monotonic()
-    until(lambda: ticks(fleet) >= before + 6, fleet.logs)
+    until(lambda: ticks(fleet) >= before + 4, fleet.logs)
     assert ticks(fleet) - before <= 2 * ((time.monotonic() - began) / TICK_SECONDS + 2)
 
 
@@ -54,40 +53,6 @@ def test_celery_33_a_worker_whose_clock_is_an_hour_ahead_neither_steals_nor_repe
         assert little.marks(f"c33-{number}") == [f"wait c33-{number} begins", f"wait c33-{number} ends"]
         assert (little.assignment(run_id).fence, little.assignment(run_id).attempts) == (1, 0)
     assert little.pid("worker-late") in little.makers("c33")
-
-
-def _modelled(fleet: Fleet, server: ModelServer) -> None:
-    fleet.ensure()
-    fleet.start("worker-model", NIGHTDESK_MODEL_BASE_URL=server.url, NIGHTDESK_MODEL_NAME="scripted")
-    fleet.ready("worker-model")
-
-
-def test_celery_34_a_slow_model_is_asked_once_and_billed_once(little: Fleet) -> None:
-    words = {"answer": "slowly " * 30}
-    slow = {"text": "", "calls": [{"tool": "finish", "arguments": words}], "delay": 0.15, "times": 0}
-    with ModelServer([slow]) as server:
-        _modelled(little, server)
-        began = time.monotonic()
-        run_id = little.play([], brain="auto")
-        run = little.ended(run_id)
-        assert time.monotonic() - began > 2 * VISIBILITY_SECONDS  # longer than lease and visibility time-out
-        assert (run.state, len(server.requests)) == ("succeeded", 1)
-        assert run.report is not None
-        assert run.report["usage"]["input_tokens"] == 100
-        assert little.assignment(run_id).fence == 1
-
-
-def test_celery_37_fifty_tasks_share_a_client_and_its_loop(little: Fleet) -> None:
-    quick = {"text": "", "calls": [{"tool": "finish", "arguments": {"answer": "yes"}}], "times": 0}
-    with ModelServer([quick]) as server:
-        _modelled(little, server)
-        runs = [little.play([], brain="auto") for _ in range(50)]
-        assert {little.ended(run_id).state for run_id in runs} == {"succeeded"}
-        assert len(server.requests) == 50
-        brains = {little.assignment(run_id).brain for run_id in runs}
-        assert brains == {"model:scripted"}
-    for said in ("Event loop is closed", "attached to a different loop"):
-        assert said not in little.log("worker-model")
 
 
 def test_celery_07_a_request_in_the_hands_of_a_killed_coordinator_comes_back_once(fleet: Fleet) -> None:
