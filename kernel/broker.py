@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from celery import Celery, Task
-from celery.worker.request import Request as WorkerRequest
+from celery import Celery
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
 from kombu.transport import TRANSPORT_ALIASES
@@ -18,6 +17,7 @@ from kernel.faults import around
 from kernel.redaction import Redactor
 from kernel.schedule import schedule
 from kernel.settings import Settings
+from kernel.task import QuietTask
 
 if TYPE_CHECKING:  # beat, Flower and the command line import this file, and have no use for SQL
     from kernel.records import AssignmentRow
@@ -44,36 +44,6 @@ _WORDS = re.compile(r"[^\w\s.,:/?!'\-（），。：？！]+")
 def queue(name: str) -> Queue:
     """Return the declaration of a queue, the same in every process."""
     return Queue(name, exchange=Exchange(name, type="direct"), routing_key=name)
-
-
-class _NamelessRequest(WorkerRequest):
-    """A request whose arguments are not shown: a client's text may hold a secret, and Flower shows it.
-
-    Nor does Celery store its result, whatever the client asks for: this task's None would end the wait for the
-    report, and stay in its place.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._ignore_result = True
-        self.request_dict["ignore_result"] = True
-
-    @property
-    def argsrepr(self) -> str:
-        headers: dict[str, Any] = self.request_dict
-        return str(headers.get("shown", "")) or f"<{self.id[:13]}>"
-
-    @property
-    def kwargsrepr(self) -> str:
-        return "{}"
-
-
-class QuietTask(Task):  # type: ignore[type-arg] # generic in the stubs only
-    """The base of all tasks: its arguments never reach Flower, its results are ours to store."""
-
-    Request = _NamelessRequest  # type: ignore[assignment] # the stubs know only the class's name
-    ignore_result = True
-    resultrepr_maxsize = 120
 
 
 def make_celery(settings: Settings, service: str) -> Celery:
