@@ -24,7 +24,7 @@ log = logs.get(__name__)
 
 #: Well under half the visibility time-out, above which Redis would hand the message out twice.
 _RETRY_SECONDS = 2
-#: Blocking tools and SQL share these threads; a scan must not keep a commit waiting.
+#: For SQL above all; blocking tools have threads of their own, since a call that hangs keeps its thread.
 _THREADS = 32
 #: What Flower shows in its list without cutting it.
 _LINE_CHARACTERS = 120

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from agents.log_analysis.comparing import Window, compare_of
@@ -12,7 +11,7 @@ from agents.log_analysis.reading import Reading, find, fit, open_reading
 from agents.log_analysis.searching import Query, read_level, read_time, search_of
 from agents.log_analysis.summary import summarise
 from agents.log_analysis.text import cut
-from agents.runtime.tools import Tool, ToolContext, tool
+from agents.runtime.tools import Tool, ToolContext, in_thread, tool
 from kernel.errors import Correctable, NightdeskError
 from kernel.settings import Settings
 
@@ -188,7 +187,7 @@ async def read_line(ctx: ToolContext, source: str, line: int) -> str | None:
         file = find(reading.scan, source)
         return None if file is None else reading.line(file, line)
 
-    return await asyncio.to_thread(read)
+    return await in_thread(read)
 
 
 def tools(_settings: Settings) -> list[Tool]:

@@ -6,8 +6,11 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_type_hints
+from functools import partial
+from typing import Any, Literal, Protocol, TypeVar, get_type_hints
 
 from jsonschema import Draft202012Validator
 from pydantic import ConfigDict, Field, ValidationError, create_model
@@ -18,7 +21,17 @@ from kernel.database import Database
 from kernel.errors import Correctable
 from kernel.settings import Settings
 
+T = TypeVar("T")
 Risk = Literal["read", "low", "high"]
+
+#: Apart from the threads that commit: calls that hang in all of these, past their time, keep nobody from writing.
+_THREADS = ThreadPoolExecutor(32, thread_name_prefix="tool")
+
+
+async def in_thread(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Run what blocks in a thread of the tools; context variables of the caller hold inside."""
+    call = partial(copy_context().run, function, *args, **kwargs)
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, call)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +134,7 @@ def tool(
                 raise Correctable(f"bad arguments for {function.__name__!r}", why=problems) from error
             if inspect.iscoroutinefunction(function):
                 return await function(ctx, **values)
-            return await asyncio.to_thread(function, ctx, **values)
+            return await in_thread(function, ctx, **values)
 
         return Tool(
             name=function.__name__,

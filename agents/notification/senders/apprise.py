@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 
 from pydantic import SecretStr
 
 from agents.notification.message import Message
+from agents.runtime.tools import in_thread
 from kernel.errors import Fatal, Unknown
 
 _KINDS = {"critical": "failure", "error": "failure", "warning": "warning", "info": "info"}
@@ -27,7 +27,7 @@ class AppriseSender:
 
     async def __call__(self, message: Message) -> str:
         """Send the message to all addresses."""
-        return await asyncio.to_thread(self._send, message)
+        return await in_thread(self._send, message)
 
     def _send(self, message: Message) -> str:
         import apprise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import smtplib
 import ssl
@@ -14,6 +13,7 @@ from email.utils import format_datetime
 from pydantic import SecretStr
 
 from agents.notification.message import Message
+from agents.runtime.tools import in_thread
 from kernel.clock import now
 from kernel.errors import NightdeskError, Refused, Retryable, Unknown
 
@@ -39,7 +39,7 @@ class MailSender:
 
     async def __call__(self, message: Message) -> str:
         """Send the message; return how many recipients the server took."""
-        return await asyncio.to_thread(self._send, message)
+        return await in_thread(self._send, message)
 
     def _send(self, message: Message) -> str:
         content = self._compose(message).as_bytes(policy=_WIRE)

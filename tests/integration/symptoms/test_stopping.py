@@ -130,3 +130,15 @@ def test_symptom_20_wedged_jobs_delay_nobody_else(fleet: Fleet) -> None:
     for run_id in runs:
         cancel(fleet, run_id)
         assert fleet.ended(run_id).state == "cancelled"
+
+
+def test_symptom_20_hung_threads_of_tools_do_not_hold_the_commits_of_others(little: Fleet) -> None:
+    little.ensure("worker-a")
+    hung = [[("block_briefly", {"what": f"s20-hung-{n:02d}", "seconds": 15.0}) for n in range(40)]]
+    run_id = little.play(hung)
+    little.begun("s20-hung", times=30)
+    other = little.play([[("step", {"what": "s20-beside"})]])
+    assert little.ended(other).state == "succeeded"
+    assert little.ended(run_id).state == "succeeded"
+    assert not [m for m in little.marks("s20-hung") if m.endswith("ends")]  # they hang to this moment
+    assert {c.state for c in little.calls(run_id)} == {"failed"}
