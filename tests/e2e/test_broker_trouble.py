@@ -168,9 +168,16 @@ def test_symptom_07_the_broker_is_gone_for_ten_seconds_and_health_says_so(stage:
     assert any("Redis" in trouble for trouble in said), said
 
 
-def test_redis_emptied(stage: Stage) -> None:
+def test_redis_emptied_and_celery_24_beat_rings_again_within_thirty_seconds(stage: Stage) -> None:
+    def ticks() -> int:
+        return stage.desk.log("maintenance").count("Task maintenance.reconcile[")
+
     with under_way(stage, "emptied"):
         stage.client.flushall()
+        emptied, before = time.monotonic(), ticks()
+        # two lines for each tick; one tick may have been in the worker's hands already
+        until(lambda: ticks() > before + 2, "the next tick")
+        assert time.monotonic() - emptied < 30.0
 
 
 def test_redis_full(stage: Stage) -> None:
