@@ -14,7 +14,7 @@ from sqlmodel import Session, col, select
 
 from coordinator.decisions import audit
 from coordinator.store import Store, change_row
-from kernel.broker import COORDINATOR, queue_keys
+from kernel.broker import COORDINATOR, PRIORITIES, PRIORITY_STEPS, queue_keys
 from kernel.clock import now
 from kernel.contracts import Request
 from kernel.dead_letters import KEPT_BYTES, DeadLetter, DeadLetterStream
@@ -30,7 +30,7 @@ _BATCH = 200
 #: Of one tick, which others wait for: more than the stream holds.
 _BATCHES = 50
 #: The list of normal priority: whoever replays is in no hurry.
-_NORMAL = 1
+_NORMAL = PRIORITY_STEPS.index(PRIORITIES["normal"])
 
 #: Sends a request under a run id and with a priority.
 Submit = Callable[[str, dict[str, Any], str], None]

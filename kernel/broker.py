@@ -27,9 +27,10 @@ MEMORY = "memory"
 MAINTENANCE = "maintenance"
 FIXED_QUEUES = (COORDINATOR, MEMORY, MAINTENANCE)
 
-#: Lists that Redis keeps per queue, one per priority step; 0 is served first (kombu's defaults).
-PRIORITY_STEPS = (0, 3, 6, 9)
-PRIORITIES = {"high": 0, "normal": 3, "low": 6}
+#: Lists that Redis keeps per queue, one per priority step; 0 is served first. It is for foreign clients, which give
+#: no priority (see kernel.takeaway).
+PRIORITY_STEPS = (0, 1, 3, 6)
+PRIORITIES = {"high": 1, "normal": 3, "low": 6}
 _PRIORITY_SEPARATOR = "\x06\x16"
 
 #: An early-acked message is never redelivered; only `coordinator.submit` is late, and it takes milliseconds.

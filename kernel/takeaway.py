@@ -1,8 +1,10 @@
 """How a message leaves its list in Redis: seen first, then taken in one step with the copy that outlives its worker.
 
 BRPOP alone takes a message away before anybody else knows of it: a worker killed in that moment loses it. So whoever
-sends with us pushes a token beside the message; a worker waits for tokens, looks at the message where it lies, and
-takes it by a script. A message without a token, such as a foreign client sends, is popped as it always was.
+sends with us pushes a token beside the message, into a list that nobody pops; a worker waits for tokens, looks at the
+message where it lies, and takes it by a script. After each message, and each second in which none came, it looks
+without being woken: for messages whose token was lost. What a foreign client sends without a priority comes in the
+queue's first list, which no message of ours enters, and is popped as it always was.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ CONTROL = ".celery.pidbox"
 #: More tokens than this are worth nothing: without one a message is found all the same.
 _TOKENS = 10_000
 _PREFIX = "nightdesk:wake:"
+#: The list of each queue that is popped; all others are looked at.
+_POPPED_STEP = 0
 
 _PEEK = """
 for _, list in ipairs(KEYS) do
@@ -38,6 +42,7 @@ _TAKE = """
 local message = redis.call('LINDEX', KEYS[1], -1)
 if not message or redis.sha1hex(message) ~= ARGV[1] then return 0 end
 redis.call('RPOP', KEYS[1])
+if ARGV[5] ~= '' then redis.call('RPOP', KEYS[4]) end
 if ARGV[2] ~= '' then
   redis.call('ZADD', KEYS[2], ARGV[3], ARGV[2])
   redis.call('HSET', KEYS[3], ARGV[2], ARGV[4])
@@ -57,12 +62,16 @@ class TakingChannel(stock.Channel):  # type: ignore[misc] # see stock
     in_hand: Any = None
     #: The list where it still lies.
     seen_in = ""
+    #: Whether the question on its way looks at the lists, and whether the next one shall.
+    _looks = _look_next = False
 
     def _put(self, queue: str, message: dict[str, Any], **options: Any) -> None:
         if "_publish_batch" in options or queue in self._expires or queue.endswith(CONTROL):
             super()._put(queue, message, **options)
             return
-        name = self._q_for_pri(queue, self._get_message_priority(message, reverse=False))
+        # never into the first list: it is popped by whoever waits beside the one that the token wakes
+        step = max(self._get_message_priority(message, reverse=False), self.priority_steps[1])
+        name = self._q_for_pri(queue, step)
         tokens = f"{_PREFIX}{queue}"
         with self.conn_or_acquire() as client, client.pipeline() as pipe:
             # the token first: a worker that waits for both lists is served by the first that is filled
@@ -75,22 +84,32 @@ class TakingChannel(stock.Channel):  # type: ignore[misc] # see stock
         queues = self._queue_cycle.consume(len(self.active_queues))
         if not queues:
             return
-        tokens = [f"{_PREFIX}{queue}" for queue in queues if not queue.endswith(CONTROL)]
         self._in_poll, self._brpop_sent_at = self.client.connection, monotonic()
-        self._in_poll.send_command("BRPOP", *tokens, *self._lists(queues), timeout or self.brpop_timeout or 0)
+        self._looks, self._look_next = self._look_next, False
+        if self._looks:
+            lists = self._lists(queues)
+            self._in_poll.send_command("EVAL", _PEEK, len(lists), *lists)
+            return
+        tokens = [f"{_PREFIX}{queue}" for queue in queues if not queue.endswith(CONTROL)]
+        popped = [self._q_for_pri(queue, _POPPED_STEP) for queue in queues]
+        self._in_poll.send_command("BRPOP", *tokens, *popped, timeout or self.brpop_timeout or 0)
 
     def _lists(self, queues: Sequence[str]) -> list[str]:
         return [self._q_for_pri(queue, step) for step in self.priority_steps for queue in queues]
 
-    def find(self, reply: tuple[bytes, bytes]) -> tuple[bytes, bytes] | None:
-        """Return the message that a reply to BRPOP stands for, with its list; None where another worker was faster."""
+    def find(self, reply: tuple[bytes, bytes] | None) -> tuple[bytes, bytes] | None:
+        """Return the message that a reply stands for, with its list; None where there is none for this worker."""
+        self._look_next = bool(reply) or not self._looks
+        if not reply:
+            return None
         found: Any = reply
-        if reply[0].startswith(_PREFIX.encode()):
+        woken = reply[0].startswith(_PREFIX.encode())
+        if woken:
             # a channel that closes takes nothing any more
             found = None if self._closing else self._run(_PEEK, self._lists(self.active_queues))
-            self.seen_in = found[0].decode() if found else ""
         if not found:
             return None
+        self.seen_in = found[0].decode() if woken or self._looks else ""
         self.in_hand = found[0].decode(errors="replace").rsplit(self.sep, 1)[0], found[1]
         return found[0], found[1]
 
@@ -108,8 +127,10 @@ class TakingChannel(stock.Channel):  # type: ignore[misc] # see stock
 
     def _take(self, tag: str = "", copy: str = "") -> bool:
         seen = hashlib.sha1(self.in_hand[1], usedforsecurity=False).hexdigest()
-        keys = (self.seen_in, self.unacked_index_key, self.unacked_key)
-        taken = self._run(_TAKE, keys, seen, tag, time(), copy)
+        tokens = f"{_PREFIX}{self.in_hand[0]}"
+        keys = (self.seen_in, self.unacked_index_key, self.unacked_key, tokens)
+        # who was not woken by the message's token takes it along, or it would wake somebody for nothing
+        taken = self._run(_TAKE, keys, seen, tag, time(), copy, "token" if self._looks else "")
         self.seen_in = ""
         return bool(taken)
 

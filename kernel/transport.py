@@ -98,7 +98,7 @@ class Client(redis.Redis):
     def parse_response(self, connection: Any, command_name: Any, **options: Any) -> Any:
         """Return a reply; None, as for an empty queue, for a message that went to the dead letters."""
         reply = super().parse_response(connection, command_name, **options)  # type: ignore[no-untyped-call] # theirs
-        return self._channel.sift(reply) if command_name == "BRPOP" and reply else reply
+        return self._channel.sift(reply) if command_name == "BRPOP" else reply
 
 
 class Channel(TakingChannel):
@@ -137,7 +137,7 @@ class Channel(TakingChannel):
             finally:
                 client.connection_pool.disconnect()
 
-    def sift(self, reply: tuple[bytes, bytes]) -> tuple[bytes, bytes] | None:
+    def sift(self, reply: tuple[bytes, bytes] | None) -> tuple[bytes, bytes] | None:
         """Return a message that can be believed, or set it aside and return None."""
         found = self.find(reply)
         if found is None:

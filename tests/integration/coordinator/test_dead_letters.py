@@ -26,7 +26,7 @@ from tests.support.little_desk import make_settings
 
 pytestmark = pytest.mark.integration
 
-LISTS = ("coordinator", "coordinator\x06\x163", "coordinator\x06\x166")
+LISTS = ("coordinator", "coordinator\x06\x161", "coordinator\x06\x163", "coordinator\x06\x166")
 
 
 def made(folder: Path, url: str) -> Parts:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 from redis import asyncio as aioredis
 
-from kernel.broker import Doorbell, make_celery, queue
+from kernel.broker import Doorbell, make_celery, queue, queue_keys
 from kernel.cards import Cards
 from kernel.contracts import Card
 from kernel.control import Control, connect
@@ -35,7 +35,7 @@ def bell(redis_url: str) -> Doorbell:
 
 async def _reply_to(redis: aioredis.Redis) -> str:
     """Play the worker: take the question off the queue."""
-    _, raw = await redis.brpop(["memory"], timeout=5)
+    _, raw = await redis.brpop(queue_keys("memory"), timeout=5)
     import base64
 
     body = json.loads(base64.b64decode(json.loads(raw)["body"]))
@@ -85,8 +85,6 @@ async def test_queue_lengths_count_all_priorities(redis: aioredis.Redis, bell: D
 
 
 async def test_high_priority_is_served_first(redis: aioredis.Redis, bell: Doorbell) -> None:
-    from kernel.broker import queue_keys
-
     bell.ring("coordinator.advance", "low", queue_name="coordinator", priority="low")
     bell.ring("coordinator.advance", "high", queue_name="coordinator", priority="high")
     _, raw = await redis.brpop(queue_keys("coordinator"), timeout=5)

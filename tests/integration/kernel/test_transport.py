@@ -12,12 +12,13 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import celery
 import kombu
 import pytest
 
-from kernel.broker import Doorbell
+from kernel.broker import Doorbell, queue_keys
 from kernel.dead_letters import KEPT_BYTES
 from kernel.errors import Retryable
 from kernel.redaction import Redactor
@@ -26,6 +27,8 @@ from tests.support.garbage import GARBAGE, sound
 
 pytestmark = pytest.mark.integration
 
+#: Where a message of ours without a priority goes.
+URGENT = queue_keys("coordinator")[1]
 MEND = (
     "kernel/transport.py was written for Celery and kombu 5.7.0. Run the `stock` tests of this file against the new "
     "versions: where they fail, upstream has mended the fault, and our mend can go; then raise the versions here."
@@ -224,7 +227,7 @@ def fill(made: Fleet) -> None:
 
 
 def test_a_full_redis_loses_no_message_that_it_took_row_14(own: Fleet) -> None:
-    """A message of ours is taken with its copy; one of a foreign client is worked on without it, and acknowledged."""
+    """What waits when a worker looks is taken with its copy, also what a foreign client sent."""
     own.send("late", "holds the slot", held=True)
     own.wait("holds the slot began")
     own.send("late", "waits")
@@ -240,8 +243,24 @@ def test_a_full_redis_loses_no_message_that_it_took_row_14(own: Fleet) -> None:
         client.config_set("maxmemory", 0)
     works(own, "after")
     assert own.unacked == 0
-    assert own.log.count("message_without_copy") == 1
+    assert "message_without_copy" not in own.log
     assert (own.seen.count("waits began"), own.seen.count("foreign began")) == (1, 1)
+
+
+def test_a_message_that_was_popped_is_worked_on_without_its_copy_row_14(own: Fleet) -> None:
+    """A foreign client's message left its list for a worker that waited; then Redis is full."""
+    own.worker.send_signal(signal.SIGSTOP)
+    with own.client as client:
+        client.lpush("coordinator", sound("test.late", "foreign"))
+        until(lambda: client.llen("coordinator") == 0)
+        fill(own)
+        own.worker.send_signal(signal.SIGCONT)
+        own.wait("foreign done")
+        client.config_set("maxmemory", 0)
+    works(own, "after")
+    assert own.unacked == 0
+    assert own.log.count("message_without_copy") == 1
+    assert own.seen.count("foreign began") == 1
 
 
 def test_a_worker_starts_on_a_full_redis_row_14(own: Fleet, tmp_path: Path) -> None:
@@ -269,10 +288,57 @@ def test_a_worker_killed_before_it_reads_what_it_waited_for_row_6(own: Fleet, tm
             victim.worker.kill()
             victim.worker.wait()
             with own.client as client:
-                assert client.llen("coordinator") == 2
+                assert client.llen(URGENT) == 2
             victim = stack.enter_context(worker(tmp_path / f"worker-{n}", own.server))
             victim.wait(f"message {n} done")
             victim.wait(f"late message {n} done")
+
+
+def test_no_message_goes_to_a_worker_that_waits_beside_the_one_that_is_woken_row_6(
+    own: Fleet, tmp_path: Path
+) -> None:
+    """Two workers wait: the token is for one of them, and the other one, which is killed, must get nothing."""
+    with ExitStack() as stack, own.client as client:
+        for n in range(4):
+            other = stack.enter_context(worker(tmp_path / f"other-{n}", own.server))
+            until(lambda: sum(c["cmd"] == "brpop" for c in client.client_list()) == 2)
+            other.worker.send_signal(signal.SIGSTOP)
+            own.send("early", f"message {n}")
+            own.send("late", f"late message {n}")
+            other.worker.kill()
+            other.worker.wait()
+            own.wait(f"message {n} done")
+            own.wait(f"late message {n} done")
+
+
+def test_messages_whose_tokens_are_lost_are_found_all_the_same(own: Fleet) -> None:
+    own.worker.send_signal(signal.SIGSTOP)
+    for n in range(5):
+        own.send("early", f"message {n}")
+    with own.client as client:
+        client.delete("nightdesk:wake:coordinator")
+    own.worker.send_signal(signal.SIGCONT)
+    for n in range(5):
+        own.wait(f"message {n} done")
+
+
+def test_no_token_outlives_its_message(own: Fleet) -> None:
+    for n in range(20):
+        own.send("early", f"message {n}")
+    for n in range(20):
+        own.wait(f"message {n} done")
+    with own.client as client:
+        until(lambda: client.llen("nightdesk:wake:coordinator") == 0)
+        assert [client.llen(key) for key in queue_keys("coordinator")] == [0, 0, 0, 0]
+
+
+def test_a_foreign_client_is_heard_at_once(own: Fleet) -> None:
+    """It knows neither our transport nor our priorities."""
+    plain = celery.Celery(broker=own.server.url)
+    sender: Any = plain.send_task
+    sender("test.early", args=["foreign"], queue="coordinator")
+    own.wait("foreign done")
+    plain.close()
 
 
 # --- the versions, and that the mend is still needed
