@@ -33,8 +33,8 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 MOODS = ("hang_before", "hang_after", "fail_before", "fail_after", "drop_before", "drop_after")
-#: What programs say of themselves is always heard.
-_ALWAYS_HEARD = frozenset({"start", "alive"})
+#: What programs say of themselves is always heard, and so is a long one, which would begin again.
+_ALWAYS_HEARD = frozenset({"start", "alive", "long"})
 #: A hung answer is given up after so long; every client of ours leaves before.
 HANG_SECONDS = 30.0
 

@@ -115,7 +115,8 @@ def _long(url: str) -> Tool:
         started = {"key": f"start:{ctx.key}", "kind": "start", "run": ctx.work.run_id, "tool": "start"}
         await ask(url, "/effect", started)
         await asyncio.sleep(seconds)
-        return await post(url, ctx, Effect.keyed)
+        ended = {"key": ctx.key, "kind": "long", "run": ctx.work.run_id, "tool": "long"}
+        return await ask(url, "/effect", ended)
 
     return long
 
