@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 from agents.outcomes import Ending, finish, load_work, merge, moved, park, why_stopped
 from agents.parting import LEFT, LOST, Parting, part
@@ -30,6 +29,7 @@ from kernel.redaction import Redactor
 from kernel.shapes import NewerShape
 from kernel.states import AssignmentState
 from kernel.streams import EventLog, TextStream
+from kernel.unbroken import to_the_end
 
 log = logs.get(__name__)
 
@@ -78,16 +78,14 @@ class Assignment:
 
     async def see_through(self, why_cut: Callable[[], str]) -> Parting:
         """Work until the outcome, the wait for a person, the deadline, a stop, or the end of the lease."""
+        self._why_cut = why_cut
+        spec: AgentSpec | None = None
+        work: Work | None = None
         try:
             spec = self._spec()
-            work, stopped = await asyncio.to_thread(load_work, self._database, self._row)
-        except NightdeskError as error:
-            # what a newer version has begun is for its workers
-            state = AssignmentState.queued if isinstance(error, NewerShape) else AssignmentState.failed
-            return await self._leave(Ending(state, reason=str(error)), None, None)
-        self._why_cut = why_cut
-        try:
-            ending = stopped or await self._ending(spec, work)
+            told, stopped = await asyncio.to_thread(load_work, self._database, self._row)
+            work = told
+            ending = stopped or await self._ending(spec, told)
         except Retryable as error:
             # what the journal could not take may have happened: the lease runs out, and whoever takes over judges
             log.warning("left_to_its_lease", reason=str(error))
@@ -98,12 +96,17 @@ class Assignment:
             if why == "lost":
                 log.warning("lease_lost", assignment=self._row.id)
                 return LOST
-            reason = await asyncio.to_thread(why_stopped, self._database, self._row.run_id, why)
+            asked = asyncio.to_thread(why_stopped, self._database, self._row.run_id, why)
+            reason = await to_the_end(asked)
             ending = Ending(_CUTS.get(why, AssignmentState.cancelled), reason=reason)
         except LostLease as lost:
             log.warning("left", reason=str(lost))
             return LOST
-        return await _to_the_end(self._leave(ending, spec, work))
+        except NightdeskError as error:
+            # what a newer version has begun is for its workers
+            state = AssignmentState.queued if isinstance(error, NewerShape) else AssignmentState.failed
+            ending = Ending(state, reason=str(error))
+        return await to_the_end(self._leave(ending, spec, work))
 
     async def _ending(self, spec: AgentSpec, work: Work) -> Ending:
         left = (work.deadline_at - now()).total_seconds() if work.deadline_at else None
@@ -238,12 +241,3 @@ class Assignment:
     def _found(self, finding: Finding) -> Event:
         row = self._row
         return FindingFound(run_id=row.run_id, assignment_id=row.id, agent=row.agent, finding=finding)
-
-
-async def _to_the_end(leaving: Coroutine[Any, Any, Parting]) -> Parting:
-    """Wait for the last words of an assignment; a cut that comes while it leaves changes nothing any more."""
-    task = asyncio.ensure_future(leaving)
-    while not task.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.shield(task)
-    return task.result()

@@ -30,6 +30,21 @@ log = logs.get(__name__)
 _LEAVE_SECONDS = 5.0
 
 
+@dataclass
+class _Running:
+    """One attempt of ours at an assignment, and why it is being cut once it is."""
+
+    run_id: str
+    task: asyncio.Task[Any]
+    why: str = ""
+    over: bool = False
+
+    def cut(self, why: str) -> None:
+        if not self.over:
+            self.why = why
+            self.task.cancel()
+
+
 @dataclass(kw_only=True)
 class Agents:
     """All agents of one worker process, with what they share."""
@@ -45,8 +60,7 @@ class Agents:
     #: Carries a stop to the other workers at once; they hear of it at their next renewal at the latest.
     control: Control | None = None
     draining: Callable[[], bool] = lambda: False
-    _running: dict[str, tuple[str, asyncio.Task[Any]]] = field(default_factory=dict)
-    _why: dict[str, str] = field(default_factory=dict)
+    _running: dict[str, _Running] = field(default_factory=dict)
     _tools: dict[str, list[Tool]] = field(default_factory=dict)
     _mcp: McpServers = field(init=False)
 
@@ -71,20 +85,18 @@ class Agents:
         logs.bind(run=row.run_id, assignment=row.id)
         loop, me = asyncio.get_running_loop(), asyncio.current_task()
         assert me is not None
-        self._running[row.id] = (row.run_id, me)
-
-        def cut(why: str) -> None:
-            loop.call_soon_threadsafe(self._cut, row.id, why, me)
-
-        self.keeper.keep(row.id, row.fence, cut)
+        running = self._running[row.id] = _Running(row.run_id, me)
+        self.keeper.keep(row.id, row.fence, lambda why: loop.call_soon_threadsafe(running.cut, why))
+        if self.draining():
+            running.cut("drain")  # it was claimed while the drain began, which may not have seen it
         try:
-            parting = await Assignment(self, row, say).see_through(lambda: self._why.get(row.id, "cancelled"))
+            parting = await Assignment(self, row, say).see_through(lambda: running.why or "cancelled")
         finally:
             self.keeper.release(row.id, row.fence)
+            running.over = True
             # another attempt of ours may hold it by now (a suspend, a stalled database)
-            if self._running.get(row.id, ("", None))[1] is me:
-                self._running.pop(row.id, None)
-                self._why.pop(row.id, None)
+            if self._running.get(row.id) is running:
+                del self._running[row.id]
         if parting.stops_run:
             await self._halt(row.run_id)
         await asyncio.to_thread(self.doorbell.ring_run, row.run_id)
@@ -100,9 +112,9 @@ class Agents:
 
     def stop(self, run_id: str, why: str) -> None:
         """Cancel what runs for a run."""
-        for assignment_id, (of_run, _) in list(self._running.items()):
-            if of_run == run_id:
-                self._cut(assignment_id, why)
+        for running in list(self._running.values()):
+            if running.run_id == run_id:
+                running.cut(why)
 
     async def _halt(self, run_id: str) -> None:
         """Cut the other parts of a run that one of ours stopped, here and in other workers."""
@@ -116,21 +128,14 @@ class Agents:
     async def drain(self) -> None:
         """Give running work `drain_seconds` to end, then hand it back to the queue."""
         until = self.resources.settings.drain_seconds
-        tasks = [task for _, task in self._running.values()]
-        if tasks:
+        if tasks := [running.task for running in self._running.values()]:
             await asyncio.wait(tasks, timeout=until)
-        for assignment_id in list(self._running):
-            self._cut(assignment_id, "drain")
-        cut = [task for _, task in self._running.values()]
-        if cut:
-            await asyncio.wait(cut, timeout=_LEAVE_SECONDS)  # they still tell MCP servers to stop
+        left = list(self._running.values())
+        for running in left:
+            running.cut("drain")
+        if left:  # they still tell MCP servers to stop
+            await asyncio.wait([running.task for running in left], timeout=_LEAVE_SECONDS)
         await self._mcp.close()
-
-    def _cut(self, assignment_id: str, why: str, only: asyncio.Task[Any] | None = None) -> None:
-        _, task = self._running.get(assignment_id, ("", None))
-        if task is not None and only in (None, task):
-            self._why[assignment_id] = why
-            task.cancel()
 
     async def offered(self, spec: AgentSpec) -> tuple[dict[str, Tool], list[str]]:
         """Return an agent's tools with those of its MCP servers, and what it must do without."""

@@ -99,7 +99,7 @@ def hold(session: Session, assignment_id: str, fence: int) -> AssignmentRow:
 @dataclass
 class _Held:
     fence: int
-    on_cut: Callable[[str], None]
+    on_cut: Callable[[str], object]
     renewed_at: float
 
 
@@ -114,11 +114,11 @@ class LeaseKeeper:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def keep(self, assignment_id: str, fence: int, on_cut: Callable[[str], None]) -> None:
+    def keep(self, assignment_id: str, fence: int, on_cut: Callable[[str], object]) -> None:
         """Renew from now on; `on_cut(why)` is called from the side thread."""
         with self._lock:
             self._held[assignment_id] = _Held(fence, on_cut, monotonic())
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():  # a bug may have ended it
                 self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
                 self._thread.start()
 

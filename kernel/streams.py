@@ -18,6 +18,7 @@ from kernel.errors import Retryable
 from kernel.events import EVENT, Event, ReportReady, TextDelta
 from kernel.faults import around
 from kernel.outbox import Recorded, collecting, rows_after
+from kernel.unbroken import then_cut
 
 T = TypeVar("T")
 log = logs.get(__name__)
@@ -71,9 +72,12 @@ class EventLog:
         self._say = redis.register_script(_SAY)
 
     async def told(self, change: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        """Apply a blocking change in a thread, then publish the events that it committed."""
+        """Apply a blocking change in a thread, then publish the events that it committed.
+
+        Whoever is cut meanwhile goes on when the thread has ended: nobody may read rows that are still written.
+        """
         with collecting() as recorded:
-            result = await asyncio.to_thread(change, *args, **kwargs)
+            result = await then_cut(asyncio.to_thread(change, *args, **kwargs))
         try:
             await self._publish(recorded)
         except Retryable as error:

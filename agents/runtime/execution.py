@@ -23,6 +23,7 @@ from kernel.events import ToolCallStart
 from kernel.faults import around
 from kernel.redaction import Redactor
 from kernel.states import CALL_ENDED, CallState
+from kernel.unbroken import to_the_end
 
 log = logs.get(__name__)
 
@@ -105,7 +106,7 @@ class Execution:
         try:
             value = await self._attempts(tool, call, context, attempt)
         except asyncio.CancelledError:
-            await asyncio.shield(self._cut_short(tool, call, context, monotonic() - started))
+            await to_the_end(self._cut_short(tool, call, context, monotonic() - started))
             raise
         except LostLease:
             raise

@@ -1,0 +1,142 @@
+"""Cuts of an assignment at awkward moments: twice, before it began, while it is claimed, while it commits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlmodel import select
+
+from agents.runtime.spec import AgentSpec, CallRequest
+from agents.runtime.tools import Reconciled, ToolContext, tool
+from kernel import faults
+from kernel.contracts import Effect
+from kernel.ledgers import QuestionRow
+from kernel.records import AssignmentRow, CallRow
+from tests.support.little_desk import Desk, counter, make_settings, script, spec
+
+pytestmark = pytest.mark.integration
+
+ONE = "[{key: job, agent: worker, goal: do it}]"
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, redis_url: str) -> Make:
+    @asynccontextmanager
+    async def make(*agents: AgentSpec, **fields: Any) -> AsyncIterator[Desk]:
+        made = Desk(make_settings(tmp_path, redis_url, assignments=ONE, **fields), list(agents))
+        try:
+            yield made
+        finally:
+            await made.close()
+
+    return make
+
+
+@pytest.fixture(autouse=True)
+def _disarmed() -> Any:
+    yield
+    faults.arm(None)
+
+
+def part(desk: Desk) -> AssignmentRow:
+    with desk.database.reading() as session:
+        return session.exec(select(AssignmentRow)).one()
+
+
+def call(desk: Desk) -> CallRow:
+    with desk.database.reading() as session:
+        return session.exec(select(CallRow)).one()
+
+
+async def queued(desk: Desk) -> None:
+    await desk.submit("run-1")
+    await desk.coordinator.advance("run-1")
+
+
+async def test_a_second_cut_does_not_break_the_look_at_what_the_first_one_stopped(desk: Make) -> None:
+    """The nudge comes first, then the renewal of the lease finds the stop too."""
+    inside, looking, seen = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def look(ctx: ToolContext, arguments: dict[str, Any]) -> Reconciled:
+        looking.set()
+        await seen.wait()
+        return Reconciled(happened=True, value={"state": "done"})
+
+    @tool(effect=Effect.probe, timeout=60)
+    async def change(ctx: ToolContext) -> str:
+        """Change the world, then hang."""
+        inside.set()
+        await asyncio.Event().wait()
+        return ""
+
+    agent = spec("worker", script([CallRequest(tool="change")], "ok"), replace(change, reconcile=look))
+    async with desk(agent, lease_seconds=60) as d:
+        await queued(d)
+        working = asyncio.create_task(d.workers[0].work("run-1:job", lambda _line: None))
+        await asyncio.wait_for(inside.wait(), 30)
+        await d.decisions.cancel("run-1", by="ann")
+        d.workers[0].stop("run-1", "cancelled")
+        await asyncio.wait_for(looking.wait(), 30)
+        d.workers[0].stop("run-1", "cancelled")
+        await asyncio.sleep(0)
+        seen.set()
+        assert "cancelled by ann" in await asyncio.wait_for(working, 30)
+        assert (part(d).state, call(d).state) == ("cancelled", "done")
+        with d.database.reading() as session:
+            assert session.exec(select(QuestionRow)).all() == []
+
+
+async def test_stop_said_without_pause_is_no_bug(desk: Make, tmp_path: Path) -> None:
+    """From the moment on that the worker has it: also while it still reads what to do."""
+    agent = spec("worker", script([CallRequest(tool="count")], "ok"), counter(tmp_path))
+    async with desk(agent) as d:
+        await queued(d)
+        working = asyncio.create_task(d.workers[0].work("run-1:job", lambda _line: None))
+        while not working.done():
+            d.workers[0].stop("run-1", "cancelled")
+            await asyncio.sleep(0)
+        assert working.result() == "cancelled"
+        assert part(d).state == "cancelled"
+
+
+async def test_what_is_claimed_while_the_drain_begins_goes_back_at_once(desk: Make, tmp_path: Path) -> None:
+    agent = spec("worker", script([CallRequest(tool="count")], "ok"), counter(tmp_path))
+    async with desk(agent) as d:
+        await queued(d)
+        draining = iter([False])
+        d.workers[0].draining = lambda: next(draining, True)
+        assert await d.workers[0].work("run-1:job", lambda _line: None) == "handed back to the queue"
+        assert part(d).state == "queued"
+        assert not (tmp_path / "world.txt").exists()
+
+
+async def test_a_cut_waits_for_the_commit_that_is_under_way(desk: Make, tmp_path: Path) -> None:
+    """The end of a call is being committed when the stop comes: it is done, and nobody asks about it."""
+    loop, committing = asyncio.get_running_loop(), asyncio.Event()
+    stopped = asyncio.Event()
+
+    def strike(label: str) -> None:
+        if label == "journal.end:before" and not committing.is_set():
+            loop.call_soon_threadsafe(committing.set)
+            asyncio.run_coroutine_threadsafe(stopped.wait(), loop).result(30)
+
+    agent = spec("worker", script([CallRequest(tool="count")], "ok"), counter(tmp_path, effect=Effect.probe))
+    async with desk(agent) as d:
+        await queued(d)
+        faults.arm(strike)
+        working = asyncio.create_task(d.workers[0].work("run-1:job", lambda _line: None))
+        await asyncio.wait_for(committing.wait(), 30)
+        d.workers[0].stop("run-1", "cancelled")
+        await asyncio.sleep(0.05)
+        stopped.set()
+        assert await asyncio.wait_for(working, 30) == "cancelled"
+        assert (part(d).state, call(d).state) == ("cancelled", "done")
+        with d.database.reading() as session:
+            assert session.exec(select(QuestionRow)).all() == []
