@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from agents.outcomes import Ending, finish, load_work, merge, moved, park, why_stopped
+from agents.outcomes import Ending, effects, finish, load_work, merge, moved, park, why_stopped
 from agents.parting import LEFT, LOST, Parting, part
 from agents.runtime.brain import make_brain
 from agents.runtime.evidence import LineReader, check
@@ -218,23 +218,24 @@ class Assignment:
             if ending.state is AssignmentState.waiting:
                 await self._agents.events.told(park, self._database, self._row, ending.reason)
             else:
+                outcome = None
                 if spec and work and ending.state is not AssignmentState.queued:
                     tools = self._agents.tools(spec)
                     turns = await self._execution(spec, work, tools).close_open(turns)
-                collected = spec.collect(work, turns) if spec and work and spec.collect else Outcome()
-                outcome = merge(ending.outcome, self._without(collected, work), turns)
-                found: list[Event] = [self._found(finding) for finding in outcome.findings]
-                found.append(moved(self._row, ending.state, ending.reason))
-                await self._agents.events.told(finish, self._database, self._row, ending, outcome, tell=found)
+                    collected = spec.collect(work, turns) if spec.collect else effects(turns)
+                    outcome = merge(ending.outcome, self._without(collected, work), turns)
+                tell: list[Event] = [self._found(finding) for finding in outcome.findings] if outcome else []
+                tell.append(moved(self._row, ending.state, ending.reason))
+                await self._agents.events.told(finish, self._database, self._row, ending, outcome, tell=tell)
         except LostLease as lost:
             log.warning("outcome_not_recorded", reason=str(lost))
             return LOST
         return part(self._row, ending, turns)
 
-    def _without(self, collected: Outcome, work: Work | None) -> Outcome:
+    def _without(self, collected: Outcome, work: Work) -> Outcome:
         """Return the outcome with what this assignment had to do without."""
         notes = [NotDone(what="MCP tools", why=self._redactor.text(why)) for why in self._missing]
-        if work is not None and work.brain == "model" and self._agents.model is None:
+        if work.brain == "model" and self._agents.model is None:
             notes.append(NotDone(what="the model asked for", why="none is configured; the routine answered"))
         return collected.model_copy(update={"not_done": [*collected.not_done, *notes]})
 

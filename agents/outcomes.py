@@ -12,7 +12,16 @@ from sqlmodel import Session, select
 from agents.runtime.loop import spent
 from agents.runtime.spec import DoneTurn
 from kernel.clock import now
-from kernel.contracts import MemoryHit, Outcome, Request, SessionTurn, Work
+from kernel.contracts import (
+    ActionOutcome,
+    Effect,
+    MemoryHit,
+    NotDone,
+    Outcome,
+    Request,
+    SessionTurn,
+    Work,
+)
 from kernel.database import Database
 from kernel.errors import Fatal
 from kernel.events import Event, StatusChange, TextDelta
@@ -20,7 +29,7 @@ from kernel.lease import hold
 from kernel.outbox import record
 from kernel.records import ApprovalRow, AssignmentRow, RunRow, TurnRow
 from kernel.shapes import present
-from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, RunState, check_move
+from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, CallState, RunState, check_move
 
 
 @dataclass(frozen=True)
@@ -85,6 +94,25 @@ def why_stopped(database: Database, run_id: str, why: str) -> str:
         return run.stop_reason if run is not None and run.stop_reason else why
 
 
+def effects(turns: Sequence[DoneTurn]) -> Outcome:
+    """Return the calls that may have changed the world as actions: for an agent without words of its own for them."""
+    made = [call for turn in turns for call in turn.calls if call.fence and call.effect != Effect.read.value]
+    actions = [
+        ActionOutcome(
+            name=call.tool,
+            state=call.state.value,
+            detail=(call.error or {}).get("message", ""),
+            call_id=call.id,
+            parameters=call.arguments,
+        )
+        for call in made
+    ]
+    unsure = [action for action in actions if action.state == CallState.unknown.value]
+    return Outcome(
+        actions=actions, not_done=[NotDone(what=action.name, why=action.detail) for action in unsure]
+    )
+
+
 def merge(outcome: Outcome | None, collected: Outcome, turns: list[DoneTurn]) -> Outcome:
     """Return the outcome with actions and messages as the journal has them, never as a brain tells them."""
     told = outcome or Outcome(partial=True, usage=spent(turns), brain=turns[-1].brain if turns else "")
@@ -100,9 +128,12 @@ def merge(outcome: Outcome | None, collected: Outcome, turns: list[DoneTurn]) ->
 
 
 def finish(
-    database: Database, row: AssignmentRow, ending: Ending, outcome: Outcome, *, tell: Sequence[Event]
+    database: Database, row: AssignmentRow, ending: Ending, outcome: Outcome | None, *, tell: Sequence[Event]
 ) -> None:
-    """Commit the end of an assignment, or its way back to the queue, with the events that tell of it."""
+    """Commit the end of an assignment, or its way back to the queue, with the events that tell of it.
+
+    Of one that leaves no outcome the coordinator tells what the ledger knows.
+    """
     # not durable: after a power cut the journal is replayed, and what it says of effects is on disk
     with database.writing("assignment.finish") as session:
         held = hold(session, row.id, row.fence)
@@ -110,8 +141,8 @@ def finish(
         held.state, held.reason = ending.state.value, ending.reason
         held.lease_until = 0.0
         if ending.state is not AssignmentState.queued:
-            held.outcome = outcome.model_dump(mode="json")
-            held.brain = outcome.brain
+            held.outcome = outcome.model_dump(mode="json") if outcome is not None else None
+            held.brain = outcome.brain if outcome is not None else ""
             held.ended_at = now()
         else:
             held.rung_at = None

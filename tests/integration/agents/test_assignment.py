@@ -140,3 +140,61 @@ async def test_a_cut_waits_for_the_commit_that_is_under_way(desk: Make, tmp_path
         assert (part(d).state, call(d).state) == ("cancelled", "done")
         with d.database.reading() as session:
             assert session.exec(select(QuestionRow)).all() == []
+
+
+async def test_a_part_cut_before_it_knew_its_work_keeps_the_effects_of_the_worker_it_followed(
+    desk: Make, tmp_path: Path
+) -> None:
+    inside = asyncio.Event()
+
+    @tool(effect=Effect.probe, timeout=60)
+    async def change(ctx: ToolContext) -> str:
+        """Change the world, then hang."""
+        inside.set()
+        await asyncio.Event().wait()
+        return ""
+
+    agent = spec("worker", script([CallRequest(tool="change")], "ok"), change)
+    async with desk(agent, lease_seconds=60) as d:
+        await queued(d)
+        lost = asyncio.create_task(d.workers[0].work("run-1:job", lambda _line: None))
+        await asyncio.wait_for(inside.wait(), 30)
+        with d.database.writing("test") as session:
+            row = session.exec(select(AssignmentRow)).one()
+            row.lease_until = 1.0
+            session.add(row)
+        await d.reconciler.tick_once()
+        second = d.worker("w2")
+        await d.decisions.cancel("run-1", by="ann")
+        working = asyncio.create_task(second.work("run-1:job", lambda _line: None))
+        while not working.done():
+            second.stop("run-1", "cancelled")
+            await asyncio.sleep(0)
+        await d.coordinator.advance("run-1")
+        report = d.report("run-1")
+        assert report.state == "cancelled"
+        assert [(action.name, action.state) for action in report.actions] == [("change", "unknown")]
+        with d.database.reading() as session:
+            assert len(session.exec(select(QuestionRow)).all()) == 1
+        d.workers[0].stop("run-1", "lost")
+        await asyncio.wait_for(lost, 30)
+
+
+@pytest.mark.parametrize(("happened", "state"), [(True, "done"), (None, "unknown")])
+async def test_an_agent_without_words_for_its_effects_reports_them_all_the_same(
+    desk: Make, happened: bool | None, state: str
+) -> None:
+    @tool(effect=Effect.probe, timeout=0.05)
+    async def change(ctx: ToolContext) -> str:
+        """Change the world."""
+        if happened is None:
+            await asyncio.Event().wait()
+        return "changed"
+
+    agent = spec("worker", script([CallRequest(tool="change")], "ok"), change)
+    async with desk(agent) as d:
+        await d.submit("run-1")
+        await d.settle()
+        report = d.report("run-1")
+        assert [(action.name, action.state) for action in report.actions] == [("change", state)]
+        assert ("change" in [note.what for note in report.not_done]) is (happened is None)

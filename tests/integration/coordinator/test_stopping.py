@@ -108,7 +108,10 @@ async def test_the_answer_names_every_part_and_every_effect_as_the_ledger_has_th
         ]
         assert line == "cancelled by ann, 1 call unknown"
         report = d.report("run-1")
-        assert (report.state, sorted((a.name, a.state) for a in report.actions)) == ("cancelled", [])
+        assert (report.state, sorted((a.name, a.state) for a in report.actions)) == (
+            "cancelled",
+            [("count", "done"), ("endless", "unknown")],
+        )
         with d.database.reading() as db:
             (said,) = db.exec(select(AuditRow).where(AuditRow.action == "run.cancel")).all()
             told = chronicle(db, "run-1")
