@@ -63,9 +63,10 @@ class Coordinator:
         redactor = Redactor(self.settings.secrets(), run_id.encode())
         try:
             request = parse(kwargs, max_bytes=self.settings.request_max_bytes)
-            problem = None
+            problem = ""
         except Correctable as error:
-            request, problem = Request(text=storable(str(kwargs.get("text"))[:200])), error
+            request = Request(text=storable(str(kwargs.get("text"))[:200]))
+            problem = redactor.text(str(error))
         labels = {redactor.text(name): redactor.text(value) for name, value in request.labels.items()}
         request = request.model_copy(update={"text": redactor.text(request.text), "labels": labels})
         request, turns = await asyncio.to_thread(in_session, self.store.database, request)
@@ -77,11 +78,12 @@ class Coordinator:
             deadline_at=now() + timedelta(seconds=deadline),
             session=sessions.window(turns),
             summary=summary.summarise(turns),
+            refused=problem,
         )
         if fresh:
             await asyncio.to_thread(self.results.store_state, run_id, RunState.accepted.value)
-        if problem is not None:
-            await self._end_refused(run_id, redactor.text(str(problem)))
+        if problem and fresh:
+            await self._end_refused(run_id, problem)
             return
         await asyncio.to_thread(
             self.doorbell.ring_run, run_id, note=request.text, priority=request.priority.value

@@ -65,8 +65,12 @@ class Store:
         deadline_at: datetime,
         session: Sequence[SessionTurn],
         summary: str,
+        refused: str = "",
     ) -> bool:
-        """Insert an accepted run and tell of it; False where it is there already."""
+        """Insert an accepted run and tell of it; False where it is there already.
+
+        One that is `refused` is stopped from the first moment: nobody plans it, should its end be late.
+        """
         # durable: the message is acknowledged after this, so the row alone keeps the request
         with self.database.writing("run.insert", durable=True) as db:
             if db.get(RunRow, run_id) is not None:
@@ -82,6 +86,8 @@ class Store:
                     session=[turn.model_dump(mode="json") for turn in session],
                     session_summary=summary,
                     deadline_at=deadline_at,
+                    stop=RunState.failed.value if refused else "",
+                    stop_reason=refused,
                 )
             )
             if request.session_id and db.get(SessionRow, request.session_id) is None:
