@@ -161,6 +161,20 @@ async def test_text_goes_behind_the_events_said_so_far(kept: EventLog, database:
     assert [e.id for e in await kept.read("r")] == ["1-0", "1-1", "2-0"]
 
 
+async def test_behind_the_report_comes_nothing(kept: EventLog, database: Database) -> None:
+    """A worker that lost its lease goes on streaming until it hears of it."""
+
+    def end() -> None:
+        with database.writing("test") as session:
+            record(session, ReportReady(run_id="r", report=Report(run_id="r", state="succeeded")))
+
+    await kept.say(TextDelta(run_id="r", text='a log said {"type": "report"}'))
+    assert await kept.say(TextDelta(run_id="r", text="and more")) != ""
+    await kept.told(end)
+    assert await kept.say(TextDelta(run_id="r", text="too late")) == ""
+    assert [e.event.type for e in await kept.read("r")] == ["text_delta", "text_delta", "report"]
+
+
 async def test_an_event_of_a_newer_version_ends_no_reader(kept: EventLog, redis: aioredis.Redis) -> None:
     await kept.say(state("working"))
     await redis.xadd("nightdesk:events:2:r", {"event": '{"type": "from_the_future", "run_id": "r"}'})
