@@ -68,20 +68,28 @@ def _run_moves(told: Sequence[Event]) -> Iterator[str]:
 
 def _assignment_moves(told: Sequence[Event]) -> Iterator[str]:
     latest: dict[str, AssignmentState] = {}
-    workers: dict[str, Any] = {}
-    for event in told:
+    for at, event in enumerate(told):
         if event["type"] != "status_change" or not event["assignment_id"]:
             continue
         id_, new = event["assignment_id"], AssignmentState(event["state"])
         old = latest.get(id_, AssignmentState.pending)
-        # a worker may take what it was rung for from a lease that ran out, before the reconciler does
-        taken = old is new is AssignmentState.running and event["detail"].get("worker") != workers.get(id_)
+        taken = old is new is AssignmentState.running and _is_take_over(told, at)
         if new not in MOVES[AssignmentState][old] and not taken:
             yield f"{id_} goes from {old} to {new}"
-        latest[id_], workers[id_] = new, event["detail"].get("worker", workers.get(id_))
+        latest[id_] = new
     for id_, state in latest.items():
         if state not in ASSIGNMENT_ENDED:
             yield f"{id_} is left as {state}"
+
+
+def _is_take_over(told: Sequence[Event], at: int) -> bool:
+    """Tell whether a worker took what it was rung for from a lease that ran out, before the reconciler did.
+
+    What the attempt before had half said is void then, and the event behind says so.
+    """
+    behind = told[at + 1] if at + 1 < len(told) else {}
+    mine = behind.get("assignment_id") == told[at]["assignment_id"]
+    return bool(mine and behind["type"] == "text_delta" and behind["superseded"])
 
 
 def _calls(told: Sequence[Event], calls: Sequence[Event]) -> Iterator[str]:

@@ -126,6 +126,13 @@ def _why(evidence: Evidence, call: Row) -> str:
     run = evidence.runs[call["run_id"]]
     if run["stop"] and (not ended or ended >= begun):
         return f"the run was {run['stop']} while it ran"
+    for _, event in evidence.events.get(call["run_id"], []):
+        if (
+            f":{pid}" in str(event.get("reason", ""))
+            and begun <= _at(event["at"])
+            and event["type"] == "status_change"
+        ):
+            return f"its lease ran out while it ran: {event['reason']}"
     # a machine that is too busy: the desk's or the program's own clock ended the wait for a world that was well
     said = str((call["result"] or {}).get("error", {}).get("message", ""))
     return f"its time-out passed: {said}" if "took longer than" in said or "Timeout" in said else ""

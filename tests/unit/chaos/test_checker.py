@@ -217,7 +217,7 @@ def test_a_repeat_that_the_world_dropped_is_no_duplicate() -> None:
     assert verdict.repeats == 1
 
 
-@pytest.mark.parametrize("why", ["kill", "mood", "stop", "clock"])
+@pytest.mark.parametrize("why", ["kill", "mood", "stop", "clock", "lease"])
 def test_an_unknown_call_is_explained_by_what_left_it_open(why: str) -> None:
     evidence = good()
     leave_it_unexplained(evidence)
@@ -227,6 +227,8 @@ def test_an_unknown_call_is_explained_by_what_left_it_open(why: str) -> None:
         )
     elif why == "mood":
         evidence.world[0]["mood"] = "drop_after"
+    elif why == "lease":
+        evidence.events[RUN][11][1]["reason"] = f"taken back from {OTHER}, whose lease ran out"
     elif why == "clock":
         evidence.calls[0]["result"] = {
             "error": {"message": "probe took longer than 4 s: it may have happened"}
@@ -260,11 +262,12 @@ def test_recovery_is_judged_by_its_p95_and_must_have_happened() -> None:
     assert judge_recovery([], most=5.0) == ["no worker was killed that held work"]
 
 
-def test_a_run_out_lease_taken_by_another_worker_is_legal_and_by_the_same_one_is_not() -> None:
+def test_a_lease_that_ran_out_may_be_taken_where_what_was_half_said_is_void() -> None:
     evidence = good()
-    del evidence.events[RUN][6]
-    evidence.events[RUN] = [(f"{n}-0", event) for n, (_, event) in enumerate(evidence.events[RUN], start=1)]
-    evidence.sequences[RUN].pop()
+    void = {"type": "text_delta", "run_id": RUN, "assignment_id": PART, "superseded": True, "at": moment(5)}
+    events = [event for _, event in evidence.events[RUN]]
+    events[6:8] = [status(5, "running", PART, worker=OTHER), void]
+    evidence.events[RUN] = [(f"{n}-0", event) for n, event in enumerate(events, start=1)]
     assert judge(evidence).good, judge(evidence).broken
-    evidence.events[RUN][6][1]["detail"]["worker"] = KILLED
+    void["superseded"] = False
     assert not judge(evidence).good
