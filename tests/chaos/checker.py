@@ -11,6 +11,7 @@ from typing import Any
 from kernel.states import ASSIGNMENT_ENDED, AssignmentState
 from tests.chaos import event_log, truth
 from tests.chaos.evidence import Evidence, Row
+from tests.chaos.pulse import overlap
 
 
 @dataclass
@@ -38,6 +39,8 @@ class Verdict:
     cancel_child: list[float] = field(default_factory=list)
     budget_over: int = 0
     given_up: int = 0
+    #: Seconds in which the truth took no write, or Redis gave no answer.
+    outage_seconds: float = 0.0
     seconds: float = 0.0
     broken: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -83,6 +86,7 @@ def judge(evidence: Evidence) -> Verdict:
         ),
         broken=[*truth.broken_words(evidence), *_event_logs(evidence), *_late(evidence), *_exits(evidence)],
     )
+    verdict.outage_seconds = round(sum(end - start for start, end in evidence.outages), 1)
     for run in ended:
         verdict.states[run["state"]] = verdict.states.get(run["state"], 0) + 1
     return verdict
@@ -114,11 +118,14 @@ def _event_logs(evidence: Evidence) -> Iterator[str]:
 
 
 def _late(evidence: Evidence) -> Iterator[str]:
-    """Yield runs that were open past their deadline plus two leases."""
+    """Yield runs that were open past their deadline plus two leases, and the time in which nobody could end them."""
     for run in evidence.ended():
-        over = _at(run["ended_at"]) - _at(run["deadline_at"])
-        if run["deadline_at"] and over > 2 * evidence.lease_seconds:
-            yield f"{run['id']} ended {over:.1f} s after its deadline"
+        if not run["deadline_at"]:
+            continue
+        deadline, ended = _at(run["deadline_at"]), _at(run["ended_at"])
+        out = overlap(evidence.outages, deadline, ended)
+        if ended - deadline > 2 * evidence.lease_seconds + out:
+            yield f"{run['id']} ended {ended - deadline:.1f} s after its deadline, {out:.1f} s of them without SQL or Redis"
 
 
 def _exits(evidence: Evidence) -> Iterator[str]:

@@ -42,6 +42,7 @@ class Crowd:
     refused_twice: int = 0
     decided: dict[str, str] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
+    outages: list[tuple[float, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._specs: dict[str, RunSpec] = {}

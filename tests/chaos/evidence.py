@@ -50,6 +50,8 @@ class Evidence:
     world: list[Row] = field(default_factory=list)
     deeds: list[Row] = field(default_factory=list)
     exits: list[Row] = field(default_factory=list)
+    #: From and to: when the truth took no write, or Redis gave no answer.
+    outages: list[tuple[float, float]] = field(default_factory=list)
     lease_seconds: float = 3.0
 
     def ended(self) -> list[Row]:
@@ -130,7 +132,13 @@ def _sequences(rows: list[Row]) -> dict[str, list[int]]:
 
 def _keep(folder: Path, tables: dict[str, list[Row]], found: Evidence) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    kept: dict[str, Any] = {**tables, "stream": found.events, "deeds": found.deeds, "exits": found.exits}
+    kept: dict[str, Any] = {
+        **tables,
+        "stream": found.events,
+        "deeds": found.deeds,
+        "exits": found.exits,
+        "outages": found.outages,
+    }
     for name, value in kept.items():
         text = json.dumps(value, ensure_ascii=False, indent=1, default=str)
         (folder / f"{name}.json").write_text(text, encoding="utf-8")

@@ -78,6 +78,8 @@ def _figures(verdict: Verdict) -> list[str]:
             said.append(
                 f"{name}: n={len(values)} p50={p50:.2f}{unit} p95={p95:.2f}{unit} max={max(values) * factor:.2f}{unit}"
             )
+    if verdict.outage_seconds:
+        said.append(f"{verdict.outage_seconds} s in which SQL took no write or Redis gave no answer")
     return [*said, *verdict.notes]
 
 

@@ -16,6 +16,7 @@ from tests.chaos.evidence import gather
 from tests.chaos.exits import exits
 from tests.chaos.monkey import Monkey
 from tests.chaos.plan import Plan, RunSpec
+from tests.chaos.pulse import pulse
 from tests.chaos.stage import Stage
 
 Say = Callable[[str], None]
@@ -48,7 +49,8 @@ async def people(stage: Stage) -> AsyncIterator[Crowd]:
     crowd = Crowd(stage)
     deciding = asyncio.create_task(crowd.decide_for_ever())
     try:
-        yield crowd
+        async with pulse(stage) as crowd.outages:
+            yield crowd
     finally:
         deciding.cancel()
         with suppress(asyncio.CancelledError):
@@ -83,6 +85,7 @@ async def verdict_on(
         submitted=crowd.submitted,
         cancelled=crowd.cancelled,
         deeds=monkey.as_json(),
+        outages=crowd.outages,
         exits=exits(stage.settings.data / "logs" / "supervisord.log"),
     )
     verdict = judge(evidence)

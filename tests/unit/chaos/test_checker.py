@@ -271,3 +271,12 @@ def test_a_lease_that_ran_out_may_be_taken_where_what_was_half_said_is_void() ->
     assert judge(evidence).good, judge(evidence).broken
     void["superseded"] = False
     assert not judge(evidence).good
+
+
+def test_time_in_which_nobody_could_write_ends_no_run_late() -> None:
+    evidence = good()
+    end_late(evidence)
+    evidence.outages = [(epoch(0), epoch(0.4)), (epoch(0.6), epoch(0.9)), (epoch(2), epoch(3))]
+    assert judge(evidence).good, judge(evidence).broken
+    evidence.outages = [(epoch(8), epoch(60))]
+    assert not judge(evidence).good
