@@ -76,7 +76,9 @@ def _queued(row: AssignmentRow) -> StatusChange:
 
 def _move(db: Session, ids: Sequence[str], state: AssignmentState, **changes: Any) -> list[AssignmentRow]:
     moved = []
-    for row in db.exec(select(AssignmentRow).where(col(AssignmentRow.id).in_(ids)).with_for_update()).all():
+    # by id: of two that move the same ones, none waits for the other twice
+    wanted = select(AssignmentRow).where(col(AssignmentRow.id).in_(ids)).order_by(col(AssignmentRow.id))
+    for row in db.exec(wanted.with_for_update()).all():
         present = AssignmentState(row.state)
         if present is AssignmentState.running or present is state or row.ended_at is not None:
             continue

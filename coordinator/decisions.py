@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, func, select
 
 from coordinator.assignments import told
 from coordinator.stopping import Stopped, look
@@ -30,6 +32,8 @@ log = logs.get(__name__)
 
 #: A nudge takes milliseconds; a Redis that hangs must not keep whoever said stop from the answer.
 _NUDGE_SECONDS = 3.0
+#: The name of PostgreSQL's advisory lock on the audit's end: any number that nobody else takes.
+_AUDIT_LOCK = 20_261_129
 
 
 @dataclass(kw_only=True)
@@ -120,15 +124,18 @@ class Decisions:
 def _decide(
     db: Session, run_id: str, call_id: str, decision: str, *, by: str, reason: str, at: datetime
 ) -> ApprovalRow:
-    rows = db.exec(select(ApprovalRow).where(ApprovalRow.run_id == run_id).with_for_update()).all()
-    row = next((r for r in rows if call_id in (r.call_id, _short(r.call_id))), None)
-    if row is None:
+    rows = db.exec(select(ApprovalRow).where(ApprovalRow.run_id == run_id)).all()
+    found = next((r for r in rows if call_id in (r.call_id, _short(r.call_id))), None)
+    if found is None:
         waiting = [_short(r.call_id) for r in rows if r.state == ApprovalState.pending.value]
         raise Correctable(
             f"no call {call_id!r} of run {run_id[:13]!r} waits for approval",
             why=f"waiting: {', '.join(waiting) or 'none'}",
             next_step="See: nightdesk show RUN",
         )
+    # in this order everywhere: assignment, then what hangs on it, then the run, the audit last
+    db.get(AssignmentRow, found.assignment_id, with_for_update=True)
+    row = db.get_one(ApprovalRow, found.call_id, with_for_update=True, populate_existing=True)
     if row.state != ApprovalState.pending.value:
         raise Refused(f"call {call_id!r} was already {row.state}", why=f"by {row.decided_by or 'the clock'}")
     late = row.expires_at is not None and at >= row.expires_at
@@ -194,7 +201,7 @@ def _resolve(db: Session, run_id: str, call_id: str, *, happened: bool, by: str,
             why=f"asked of this run: {known or 'nothing'}",
             next_step="See: nightdesk questions",
         )
-    # in this order everywhere: assignment, then what hangs on it, then the run, the audit last
+    # locked in the order of _decide
     part = db.get(AssignmentRow, found.assignment_id, with_for_update=True)
     question = db.get_one(QuestionRow, found.call_id, with_for_update=True, populate_existing=True)
     call = present(db.get_one(CallRow, found.call_id), store=True)
@@ -217,10 +224,10 @@ def _answered_event(question: QuestionRow, part: AssignmentRow | None) -> Questi
 
 def audit(db: Session, *, actor: str, action: str, subject: str, detail: dict[str, Any]) -> None:
     """Add an audit row, hashed with the one before."""
-    import hashlib
-    import json
-
-    last = db.exec(select(AuditRow).order_by(col(AuditRow.id).desc()).limit(1).with_for_update()).first()
+    if db.get_bind().dialect.name == "postgresql":
+        # until the commit: of two that add at once, the second must see what the first added
+        db.execute(select(func.pg_advisory_xact_lock(_AUDIT_LOCK)))
+    last = db.exec(select(AuditRow).order_by(col(AuditRow.id).desc()).limit(1)).first()
     row = AuditRow(
         actor=actor, action=action, subject=subject, detail=detail, previous_hash=last.hash if last else ""
     )

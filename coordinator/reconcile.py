@@ -190,6 +190,8 @@ def _expired_approvals(db: Session) -> list[ApprovalRow]:
         select(ApprovalRow)
         .where(ApprovalRow.state == ApprovalState.pending.value, col(ApprovalRow.expires_at) <= now())
         .limit(_BATCH)
+        # what a person decides on at this moment is theirs
+        .with_for_update(skip_locked=True)
     ).all()
     for row in rows:
         row.state, row.decided_by, row.decided_at = ApprovalState.expired.value, "the clock", now()
