@@ -278,5 +278,5 @@ def test_time_in_which_nobody_could_write_ends_no_run_late() -> None:
     end_late(evidence)
     evidence.outages = [(epoch(0), epoch(0.4)), (epoch(0.6), epoch(0.9)), (epoch(2), epoch(3))]
     assert judge(evidence).good, judge(evidence).broken
-    evidence.outages = [(epoch(8), epoch(60))]
+    evidence.outages = [(epoch(8), epoch(50))]
     assert not judge(evidence).good
