@@ -168,14 +168,20 @@ class Reconciler:
         silent = col(RunRow.updated_at) < moment - 2 * self.tick
         # a run that waits for a person is looked at now and then: another part of it may be due
         slow = col(RunRow.updated_at) < moment - _ALWAYS_TICKS * self.tick
+        # so may one that needs a part whose end nobody rang for, while a third one still runs
+        one_ended = exists().where(
+            col(AssignmentRow.run_id) == col(RunRow.id), col(AssignmentRow.ended_at) < moment - 2 * self.tick
+        )
+        late = (col(RunRow.stop) != "") | (col(RunRow.deadline_at) <= moment)
         due = or_(
             is_open & silent & ~has(_A.queued, _A.running, _A.waiting),
             is_open & slow & has(_A.pending) & has(_A.waiting),
-            is_open & ((col(RunRow.stop) != "") | (col(RunRow.deadline_at) <= moment)),
+            is_open & has(_A.pending) & one_ended,
+            is_open & late,
             col(RunRow.state).in_(RUN_ENDED) & col(RunRow.published).is_(False),
         )
         with self.store.database.reading() as db:
-            query = select(RunRow.id).where(due).order_by(col(RunRow.updated_at)).limit(_BATCH)
+            query = select(RunRow.id).where(due).order_by(late.desc(), col(RunRow.updated_at)).limit(_BATCH)
             return list(db.exec(query).all())
 
     def _event_numbers(self) -> dict[str, int]:

@@ -99,24 +99,36 @@ class Coordinator:
         refused = report.refusal(run_id, Redactor(self.settings.secrets()).text(reason))
         await asyncio.to_thread(self.results.store_report, run_id, refused.model_dump(mode="json"))
 
-    async def advance(self, run_id: str) -> None:
-        """Do what the run needs now, until it waits for others or has ended; then show where it stands."""
-        state = await self._advance(run_id)
-        if state not in RUN_ENDED:
-            await asyncio.to_thread(self.results.store_state, run_id, state.value)
+    async def advance(self, run_id: str) -> RunRow:
+        """Do what the run needs now, until it waits for others or has ended; show where it stands, and return it."""
+        run = await self._advance(run_id)
+        if RunState(run.state) in RUN_ENDED:
+            return run
+        return await self._show(run_id, RunState(run.state))
 
-    async def _advance(self, run_id: str) -> RunState:
+    async def _show(self, run_id: str, state: RunState) -> RunRow:
+        await asyncio.to_thread(self.results.store_state, run_id, state.value)
+        run = (await self._snapshot(run_id)).run
+        if run.report is not None:  # another coordinator ended it, and our word may stand over its report
+            await asyncio.to_thread(self.results.store_report, run_id, run.report)
+        return run
+
+    async def _snapshot(self, run_id: str) -> Snapshot:
+        snapshot = await asyncio.to_thread(self.store.snapshot, run_id)
+        if snapshot is None:
+            raise Fatal(f"run {run_id!r} does not exist")
+        return snapshot
+
+    async def _advance(self, run_id: str) -> RunRow:
         for _ in range(_MAX_PASSES):
-            snapshot = await asyncio.to_thread(self.store.snapshot, run_id)
-            if snapshot is None:
-                raise Fatal(f"run {run_id!r} does not exist")
+            snapshot = await self._snapshot(run_id)
             if snapshot.aged:
                 await asyncio.to_thread(self.store.lift, run_id)
                 continue
             if snapshot.run.report is not None and not snapshot.run.published:
                 await self.publish(snapshot.run)
             if await self._walk(snapshot) == "wait":
-                return RunState(snapshot.run.state)
+                return snapshot.run
         raise Fatal(f"run {run_id!r} goes round in advance", why="two rules disagree")
 
     async def _walk(self, snapshot: Snapshot) -> Then:
@@ -175,7 +187,7 @@ class Coordinator:
     async def _move(self, run: RunRow, state: RunState) -> bool:
         moved = await self.events.told(self.store.swap, run, state)
         if moved and state is RunState.planning and self.planner.model:  # which may take a minute over it
-            await asyncio.to_thread(self.results.store_state, run.id, state.value)
+            await self._show(run.id, state)
         return moved
 
     async def _queue(self, snapshot: Snapshot, ids: Sequence[str]) -> None:

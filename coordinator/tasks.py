@@ -26,15 +26,15 @@ def register(app: Celery, process: Process, coordinator: Coordinator, reconciler
 
     @doorway(app, process, "coordinator.advance")
     async def advance(announcer: Announcer, run_id: str) -> str:
-        await coordinator.advance(run_id)
-        return await asyncio.to_thread(_stands, coordinator.store, run_id)
+        run = await coordinator.advance(run_id)
+        return await asyncio.to_thread(_stands, coordinator.store, run)
 
     @doorway(app, process, "maintenance.reconcile", quiet=True)
     async def reconcile(announcer: Announcer) -> None:
         await reconciler.tick_once()
 
 
-def _stands(store: Store, run_id: str) -> str:
-    """Return where the run stands now, for Flower."""
+def _stands(store: Store, run: RunRow) -> str:
+    """Return where the run stands, for Flower."""
     with store.database.reading() as db:
-        return standing(db, db.get_one(RunRow, run_id))
+        return standing(db, run)
