@@ -27,6 +27,7 @@ from kernel.errors import Fatal
 from kernel.events import Event, StatusChange, TextDelta
 from kernel.lease import hold
 from kernel.outbox import record
+from kernel.questions import withdraw
 from kernel.records import ApprovalRow, AssignmentRow, RunRow, TurnRow
 from kernel.shapes import present
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, CallState, RunState, check_move
@@ -144,6 +145,7 @@ def finish(
             held.outcome = outcome.model_dump(mode="json") if outcome is not None else None
             held.brain = outcome.brain if outcome is not None else ""
             held.ended_at = now()
+            withdraw(session, [row.id], ending.reason or "its part has ended")
         else:
             held.rung_at = None
         session.add(held)
@@ -185,6 +187,7 @@ def fail_broken(database: Database, assignment_id: str, *, worker: str, reason: 
         check_move(AssignmentState.running, AssignmentState.failed)
         row.state, row.reason, row.ended_at = AssignmentState.failed.value, reason, now()
         session.add(row)
+        withdraw(session, [row.id], reason)
         record(session, moved(row))
         return row.run_id
 

@@ -21,8 +21,10 @@ from kernel.control import Control
 from kernel.errors import Retryable
 from kernel.lease import LeaseKeeper, claim
 from kernel.model.port import Model
+from kernel.records import AssignmentRow
 from kernel.states import RunState
 from kernel.streams import EventLog
+from kernel.unbroken import to_the_end
 
 log = logs.get(__name__)
 
@@ -34,8 +36,8 @@ _LEAVE_SECONDS = 5.0
 class _Running:
     """One attempt of ours at an assignment, and why it is being cut once it is."""
 
-    run_id: str
     task: asyncio.Task[Any]
+    run_id: str = ""
     why: str = ""
     over: bool = False
 
@@ -71,24 +73,19 @@ class Agents:
         """Take the assignment if nobody has it, see it to its end, its wait or our lease's end; return how it went."""
         if self.draining():
             raise Retryable("this worker is stopping", why="the doorbell is rung again for another one")
-        row = await self.events.told(
-            claim,
-            self.resources.database,
-            assignment_id,
-            worker=self.worker,
-            seconds=self.resources.settings.lease_seconds,
-            tell=lambda session, taken: begun(session, taken, self.worker),
-        )
+        me = asyncio.current_task()
+        assert me is not None
+        running = _Running(me)
+        row = await to_the_end(self._claim(assignment_id, running))
         if row is None:
             log.info("not_ours", assignment=assignment_id)
             return await asyncio.to_thread(not_ours, self.resources.database, assignment_id)
         logs.bind(run=row.run_id, assignment=row.id)
-        loop, me = asyncio.get_running_loop(), asyncio.current_task()
-        assert me is not None
-        running = self._running[row.id] = _Running(row.run_id, me)
-        self.keeper.keep(row.id, row.fence, lambda why: loop.call_soon_threadsafe(running.cut, why))
-        if self.draining():
-            running.cut("drain")  # it was claimed while the drain began, which may not have seen it
+        running.run_id = row.run_id
+        self._running[row.id] = running
+        if self.draining() or running.why:
+            # cut while it was claimed; a drain that has just begun may not have seen it
+            running.cut(running.why or "drain")
         try:
             parting = await Assignment(self, row, say).see_through(lambda: running.why or "cancelled")
         finally:
@@ -101,6 +98,24 @@ class Agents:
             await self._halt(row.run_id)
         await asyncio.to_thread(self.doorbell.ring_run, row.run_id)
         return parting.line
+
+    async def _claim(self, assignment_id: str, running: _Running) -> AssignmentRow | None:
+        loop = asyncio.get_running_loop()
+
+        def take() -> AssignmentRow | None:
+            row = claim(
+                self.resources.database,
+                assignment_id,
+                worker=self.worker,
+                seconds=self.resources.settings.lease_seconds,
+                tell=lambda session, taken: begun(session, taken, self.worker),
+            )
+            if row is not None:
+                # here: to tell of the claim may take longer than the lease, where Redis hangs
+                self.keeper.keep(row.id, row.fence, lambda why: loop.call_soon_threadsafe(running.cut, why))
+            return row
+
+        return await self.events.told(take)
 
     async def broke(self, assignment_id: str, reason: str) -> None:
         """End an assignment of ours that a bug threw out of its loop, so that nobody waits for its lease."""

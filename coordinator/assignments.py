@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from kernel import shapes
@@ -14,8 +13,9 @@ from kernel.contracts import Effect
 from kernel.database import Database
 from kernel.events import StatusChange
 from kernel.outbox import record
-from kernel.records import ApprovalRow, AssignmentRow, CallRow
-from kernel.states import ApprovalState, AssignmentState, check_move
+from kernel.questions import withdraw
+from kernel.records import AssignmentRow, CallRow
+from kernel.states import AssignmentState, check_move
 
 
 def queue(database: Database, ids: Sequence[str]) -> list[AssignmentRow]:
@@ -30,14 +30,7 @@ def stop(database: Database, ids: Sequence[str], state: AssignmentState, reason:
     """End assignments that are not running, and the approvals they wait for."""
     with database.writing("assignment.stop") as db:
         moved = _move(db, ids, state, reason=reason, ended_at=now())
-        db.execute(
-            update(ApprovalRow)
-            .where(
-                col(ApprovalRow.assignment_id).in_([row.id for row in moved]),
-                col(ApprovalRow.state) == ApprovalState.pending.value,
-            )
-            .values(state=ApprovalState.expired.value, reason=reason, decided_at=now())
-        )
+        withdraw(db, [row.id for row in moved], reason)
         record(db, *(told(row) for row in moved))
     return moved
 

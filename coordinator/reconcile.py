@@ -18,6 +18,7 @@ from kernel.broker import COORDINATOR, Doorbell
 from kernel.clock import now
 from kernel.control import Control
 from kernel.outbox import record
+from kernel.questions import withdraw
 from kernel.records import ApprovalRow, AssignmentRow, DeadLetterRow, RunRow
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, check_move
 from kernel.streams import EventLog
@@ -81,6 +82,7 @@ class Reconciler:
                 row.reason = f"its worker died {row.attempts} times; last: {row.worker}"
                 row.ended_at = now()
                 db.add(DeadLetterRow(queue=row.queue, subject=row.id, reason=row.reason))
+                withdraw(db, [row.id], row.reason)
             else:
                 row.reason = f"taken back from {row.worker}, whose lease ran out"
                 row.rung_at = now()

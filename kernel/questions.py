@@ -1,9 +1,11 @@
-"""Questions to people: a call that may have happened becomes `unknown`, with all that is known of it."""
+"""Questions to people: a call that may have happened becomes `unknown`; approvals nobody needs are withdrawn."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from kernel.clock import now
@@ -11,7 +13,7 @@ from kernel.errors import Refused
 from kernel.ledgers import ChildRow, QuestionRow
 from kernel.records import ApprovalRow, CallRow
 from kernel.shapes import present
-from kernel.states import CallState, QuestionState, check_move
+from kernel.states import ApprovalState, CallState, QuestionState, check_move
 
 
 def ask(session: Session, call: CallRow, why: str, *, known: dict[str, Any] | None = None) -> None:
@@ -60,6 +62,18 @@ def answer(
     question.answered_at = now()
     call.state, call.result = state.value, _said(call, happened=happened, by=by, reason=reason)
     session.add_all([question, call])
+
+
+def withdraw(session: Session, assignment_ids: Sequence[str], reason: str) -> None:
+    """End the approvals that assignments wait for no more: nobody is asked about a call that is never made."""
+    session.execute(
+        update(ApprovalRow)
+        .where(
+            col(ApprovalRow.assignment_id).in_(assignment_ids),
+            col(ApprovalRow.state) == ApprovalState.pending.value,
+        )
+        .values(state=ApprovalState.expired.value, reason=reason, decided_at=now())
+    )
 
 
 def _said(call: CallRow, *, happened: bool, by: str, reason: str) -> dict[str, Any]:

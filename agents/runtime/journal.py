@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from sqlmodel import Session, col, select
@@ -27,6 +28,10 @@ from kernel.streams import EventLog
 from kernel.text import storable
 
 T = TypeVar("T")
+
+
+class Ended(Exception):
+    """The call has this end already: the answer to an earlier try of ours was lost."""
 
 
 def effect_key(run_id: str, assignment_id: str, tool: str, arguments: dict[str, Any]) -> str:
@@ -134,10 +139,12 @@ class Journal:
         effect: Effect = Effect.read,
         tell: Sequence[Event] = (),
     ) -> None:
-        """Commit how a call ended; what may have changed the world is on disk before we go on."""
+        """Commit how a call ended, once; what may have changed the world is on disk before we go on."""
 
         def change(session: Session) -> None:
             row = present(session.get_one(CallRow, call_id), store=True)
+            if row.state == state.value and row.fence == self.fence and row.ended_at is not None:
+                raise Ended
             row.result = {"value": value} if error is None else {"value": value, "error": error}
             if state is CallState.unknown:
                 ask(session, row, (error or {}).get("message", ""))
@@ -146,7 +153,8 @@ class Journal:
             row.state, row.ended_at = state.value, now()
             session.add(row)
 
-        await self.write("journal.end", change, durable=effect is not Effect.read, tell=tell)
+        with suppress(Ended):
+            await self.write("journal.end", change, durable=effect is not Effect.read, tell=tell)
 
     async def move(self, call_id: str, state: CallState) -> None:
         """Move a call that has not run yet (to and from waiting)."""

@@ -13,7 +13,7 @@ from agents.runtime.tools import Reconciled, Tool, ToolContext
 from kernel import logs
 from kernel.artifacts import ArtifactStore
 from kernel.contracts import Effect, Work
-from kernel.errors import LostLease, NightdeskError, Refused
+from kernel.errors import LostLease, NightdeskError, Refused, Retryable
 from kernel.events import ToolCallResult
 from kernel.records import CallRow
 from kernel.redaction import Redactor
@@ -25,6 +25,8 @@ log = logs.get(__name__)
 REPEATABLE = frozenset({Effect.read, Effect.idempotent, Effect.keyed})
 #: Seconds that the world is asked what a stopped call came to: a person waits for the answer to a cancel.
 _LOOK_SECONDS = 5.0
+#: A database that restarts or fails over is back in this time; a lease that runs out before cuts the wait.
+_TRIES, _TRY_SECONDS = 20, 1.0
 _STOPPED = NightdeskError("stopped while it ran", why="the run was stopped")
 
 
@@ -138,7 +140,10 @@ class Verdicts:
         effect: Effect = Effect.read,
         seconds: float = 0.0,
     ) -> DoneCall:
-        """Commit the end of a call with the event that tells of it, and return the call as it ended."""
+        """Commit the end of a call with the event that tells of it, and return the call as it ended.
+
+        Nobody else knows it: a database that is away for a moment is waited for, while the lease is ours.
+        """
         done = call.model_copy(update={"state": state, "value": value, "error": error})
         told = ToolCallResult(
             run_id=self.work.run_id,
@@ -150,5 +155,13 @@ class Verdicts:
             summary=summary(done),
             seconds=round(seconds, 3),
         )
-        await self.journal.end(call.id, state, value=value, error=error, effect=effect, tell=[told])
+        for left in range(_TRIES - 1, -1, -1):
+            try:
+                await self.journal.end(call.id, state, value=value, error=error, effect=effect, tell=[told])
+                break
+            except Retryable as away:
+                if not left:
+                    raise
+                log.warning("end_of_call_waits", call=call.id, reason=str(away))
+                await asyncio.sleep(_TRY_SECONDS)
         return done

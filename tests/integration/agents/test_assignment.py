@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,9 +18,11 @@ from agents.runtime.spec import AgentSpec, CallRequest
 from agents.runtime.tools import Reconciled, ToolContext, tool
 from kernel import faults
 from kernel.contracts import Effect
+from kernel.errors import Retryable
 from kernel.ledgers import QuestionRow
-from kernel.records import AssignmentRow, CallRow
+from kernel.records import ApprovalRow, AssignmentRow, CallRow
 from tests.support.little_desk import Desk, counter, make_settings, script, spec
+from tests.support.redis_server import redis_server
 
 pytestmark = pytest.mark.integration
 
@@ -198,3 +202,72 @@ async def test_an_agent_without_words_for_its_effects_reports_them_all_the_same(
         report = d.report("run-1")
         assert [(action.name, action.state) for action in report.actions] == [("change", state)]
         assert ("change" in [note.what for note in report.not_done]) is (happened is None)
+
+
+async def test_nobody_is_asked_to_approve_a_call_of_a_part_that_has_ended(desk: Make, tmp_path: Path) -> None:
+    inside = asyncio.Event()
+
+    @tool(timeout=60)
+    async def endless(ctx: ToolContext) -> str:
+        """Hang."""
+        inside.set()
+        await asyncio.Event().wait()
+        return ""
+
+    both = [CallRequest(tool="risky"), CallRequest(tool="endless")]
+    risky = counter(tmp_path, name="risky", risk="high")
+    async with desk(spec("worker", script(both, "ok"), risky, endless)) as d:
+        await queued(d)
+        working = asyncio.create_task(d.workers[0].work("run-1:job", lambda _line: None))
+        await asyncio.wait_for(inside.wait(), 30)
+
+        def asked() -> list[ApprovalRow]:
+            with d.database.reading() as session:
+                return list(session.exec(select(ApprovalRow)).all())
+
+        while not await asyncio.to_thread(asked):
+            await asyncio.sleep(0)
+        await d.decisions.cancel("run-1", by="ann")
+        d.workers[0].stop("run-1", "cancelled")
+        await asyncio.wait_for(working, 30)
+        assert [(row.state, row.reason) for row in asked()] == [("expired", "cancelled by ann")]
+
+
+async def test_a_lease_is_renewed_while_a_redis_that_hangs_is_told_of_the_claim(tmp_path: Path) -> None:
+    with redis_server(tmp_path / "redis") as server:
+        settings = make_settings(tmp_path, server.url, assignments=ONE, lease_seconds=0.6)
+        d = Desk(settings, [spec("worker", script("ok"))])
+        try:
+            await queued(d)
+            os.kill(server.pid, signal.SIGSTOP)
+            try:
+                working = asyncio.create_task(d.workers[0].work("run-1:job", lambda _line: None))
+                held: set[float] = set()
+                async with asyncio.timeout(10):
+                    while len(held - {0.0}) < 3:
+                        held.add((await asyncio.to_thread(part, d)).lease_until)
+            finally:
+                os.kill(server.pid, signal.SIGCONT)
+            assert await asyncio.wait_for(working, 30) == "done"
+        finally:
+            await d.close()
+
+
+async def test_a_database_that_is_away_for_a_moment_makes_no_call_unknown(desk: Make, tmp_path: Path) -> None:
+    away = iter(["journal.end:before", "journal.end:after"])
+    expected = [next(away)]
+
+    def strike(label: str) -> None:
+        if label in expected:
+            expected[:] = [next(away, "")]
+            raise Retryable("the database did not answer", why="it restarts")
+
+    agent = spec("worker", script([CallRequest(tool="count")], "ok"), counter(tmp_path, effect=Effect.probe))
+    async with desk(agent) as d:
+        await queued(d)
+        faults.arm(strike)
+        assert await d.workers[0].work("run-1:job", lambda _line: None) == "done"
+        assert expected == [""]
+        assert call(d).state == "done"
+        ends = [event for event in await d.events.read("run-1") if event.event.type == "tool_call_result"]
+        assert len(ends) == 1
