@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
 from coordinator.cli.layout import Layout, read_addresses
 from kernel.errors import Correctable, Fatal, Retryable
@@ -23,6 +25,8 @@ def read_settings(data_dir: Path | None) -> Settings:
         return Settings(data_dir=data_dir) if data_dir is not None else Settings()
     except ValidationError as error:
         raise _bad_settings(error) from error
+    except SettingsError as error:
+        raise _no_json(error) from error
 
 
 def join(data_dir: Path | None) -> Settings:
@@ -73,10 +77,20 @@ def user_name() -> str:
 
 def _bad_settings(error: ValidationError) -> Correctable:
     first = error.errors()[0]
-    name = "NIGHTDESK_" + "_".join(str(part) for part in first["loc"]).upper()
+    field, *inside = (str(part) for part in first["loc"])
+    return _wrong(field, f"{'.'.join(inside)}: {first['msg']}" if inside else first["msg"])
+
+
+def _no_json(error: SettingsError) -> Correctable:
+    # only the words of the error name the field
+    named = re.search(r'field "(\w+)"', str(error))
+    return _wrong(named[1] if named else "?", f"it is not JSON: {error.__cause__ or error}")
+
+
+def _wrong(field: str, why: str) -> Correctable:
     return Correctable(
-        f"the setting {name} cannot be used",
-        why=first["msg"],
+        f"the setting NIGHTDESK_{field.upper()} cannot be used",
+        why=why,
         next_step="Correct it; ops/env.example lists every setting with its form.",
     )
 
@@ -100,5 +114,5 @@ def require_redis(settings: Settings) -> None:
         raise Retryable(
             "the desk's Redis does not answer",
             why=error.why or str(error),
-            next_step="Start the desk with `nightdesk up --detach`, or correct NIGHTDESK_REDIS_URL.",
+            next_step="Look with `nightdesk status`; if the desk is down, start it with `nightdesk up --detach`.",
         ) from error

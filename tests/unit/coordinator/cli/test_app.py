@@ -152,6 +152,18 @@ def test_a_setting_that_cannot_be_used_is_named(nightdesk: Desk) -> None:
     assert "NIGHTDESK_MAX_TURNS" in answer.err
 
 
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [("tool", "it is not JSON"), ('{"tool_cals": 2}', "tool_cals: "), ('{"cost": -1}', "cost: ")],
+)
+def test_a_setting_in_json_is_named_as_it_is_written(nightdesk: Desk, value: str, why: str) -> None:
+    answer = nightdesk.run("status", environment={"NIGHTDESK_RUN_BUDGET": value})
+    assert answer.code == 2
+    assert "error: the setting NIGHTDESK_RUN_BUDGET cannot be used" in answer.err
+    assert why in answer.err
+    assert "Traceback" not in answer.err
+
+
 def test_down_without_a_desk_is_no_error(nightdesk: Desk) -> None:
     answer = nightdesk.run("down", "--json")
     assert answer.code == 0
