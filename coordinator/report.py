@@ -141,7 +141,7 @@ def _seconds(start: datetime, end: datetime) -> float:
 
 def markdown(report: Report) -> str:
     """Return the report for people."""
-    lines = [f"# Run {report.run_id[:13]}: {report.state}", "", report.answer, ""]
+    lines = [f"# Run {report.run_id[:13]}: {_ended(report)}", "", report.answer, ""]
     if report.findings:
         lines += ["## Findings", ""]
     for number, finding in enumerate(report.findings, start=1):
@@ -150,10 +150,7 @@ def markdown(report: Report) -> str:
     for title, items in (
         (
             "Actions",
-            [
-                f"{a.name}: {a.state}, verified {_verified(a.verified)}: `{' '.join(a.argv)}`"
-                for a in report.actions
-            ],
+            [_done(action) for action in report.actions],
         ),
         ("Notifications", [f"{n.channel}: {n.state} {n.detail}".strip() for n in report.notifications]),
         ("Memories", [f"[mem:{m.id}]{' (cited)' if m.cited else ''} {m.text}" for m in report.memories]),
@@ -175,5 +172,15 @@ def _quoted(text: str) -> str:
     return f"{fence} {text} {fence}"
 
 
-def _verified(verified: bool | None) -> str:
-    return {True: "yes", False: "no", None: "not checked"}[verified]
+def _ended(report: Report) -> str:
+    """Return the state, and beside it what a reader of one line must not miss."""
+    states = [action.state for action in report.actions]
+    counts = ((state, states.count(state)) for state in (CallState.unknown, CallState.denied))
+    return ", ".join([report.state, *(f"{count} {state}" for state, count in counts if count)])
+
+
+def _done(action: ActionOutcome) -> str:
+    """Return an action as one line; only what was done can be verified."""
+    seen = {True: ", verified", False: ", NOT verified", None: ", not verified"}[action.verified]
+    text = f"{action.name}: {action.state}" + (seen if action.state == CallState.done else "")
+    return f"{text}: {_quoted(' '.join(action.argv))}" if action.argv else text

@@ -11,6 +11,7 @@ from sqlmodel import Session, col, select
 
 from coordinator.chronicle import marks
 from coordinator.report import compose
+from coordinator.stopping import look
 from kernel.clock import local, now
 from kernel.database import Database
 from kernel.errors import Correctable, Fatal, Retryable
@@ -18,7 +19,7 @@ from kernel.records import ApprovalRow, AssignmentRow, CallRow, RunRow
 from kernel.reports import Report
 from kernel.settings import Settings
 from kernel.shapes import present, readable
-from kernel.states import ApprovalState
+from kernel.states import ApprovalState, AssignmentState
 
 _TEXT_LENGTH = 60
 _AMBIGUOUS_SHOWN = 5
@@ -117,8 +118,23 @@ def report_of(session: Session, run: RunRow) -> Report:
     """Return the report of a run; of an open one, what there is so far, in the run's present state."""
     if present(run).report is not None:
         return Report.model_validate(run.report)
-    so_far = compose(run, assignments_of(session, run.id), now=now())
-    return so_far.model_copy(update={"state": run.state, "reason": run.reason, "not_done": []})
+    parts = assignments_of(session, run.id)
+    so_far = compose(run, parts, now=now())
+    changed = {"state": run.state, "reason": run.reason, "not_done": []}
+    if not any(part.outcome for part in parts):
+        changed["answer"] = _no_answer_yet(session, run, planned=bool(parts))
+    return so_far.model_copy(update=changed)
+
+
+def _no_answer_yet(session: Session, run: RunRow, *, planned: bool) -> str:
+    """Return what is under way in place of an answer."""
+    verb = {AssignmentState.waiting.value: "over"}
+    doing = [
+        f"{part.key} is {part.state}" + (f", {verb.get(part.state, 'in')} {part.doing}" if part.doing else "")
+        for part in look(session, run, again=False).parts
+    ]
+    nothing = "no part is under way" if planned else "nothing is planned yet"
+    return f"No answer yet: {'; '.join(doing) or nothing}."
 
 
 def recent(session: Session, *, state: str | None, limit: int) -> list[dict[str, Any]]:

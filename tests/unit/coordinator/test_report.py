@@ -92,3 +92,14 @@ def test_markdown_shows_evidence_and_keeps_backticks() -> None:
     text = markdown(compose(run(), [row("a", "done", outcome)], now=NOW))
     assert "`a.log:2` `` `rm` ``" in text
     assert "- w: y" in text
+
+
+def test_markdown_says_beside_the_state_what_was_denied_and_what_nobody_knows() -> None:
+    made = [
+        ActionOutcome(name="start", argv=["systemctl", "start"], state="done", verified=True),
+        ActionOutcome(name="wipe", state="unknown"),
+        ActionOutcome(name="stop", state="denied"),
+    ]
+    text = markdown(compose(run(), [row("a", "done", Outcome(answer="A", actions=made))], now=NOW))
+    assert text.splitlines()[0] == "# Run r: succeeded, 1 unknown, 1 denied"
+    assert "- start: done, verified: `systemctl start`\n- wipe: unknown\n- stop: denied\n" in text

@@ -76,6 +76,7 @@ def test_an_open_run_has_a_report_in_its_present_state(settings: Settings) -> No
     with history.reading(settings) as session:
         report = history.report_of(session, history.find_run(session, "aaa-1"))
     assert (report.state, report.not_done) == ("working", [])
+    assert report.answer == "No answer yet: x is running, in t (1.0)."
     assert [(a.agent, a.state, a.worker) for a in report.assignments] == [("log_analysis", "running", "w")]
 
 
