@@ -99,7 +99,7 @@ class Decisions:
             await asyncio.to_thread(self.doorbell.ring_run, run_id)
         except (Retryable, TimeoutError) as error:
             # workers see the row at their next lease renewal, and the reconciler rings
-            log.warning("stop_not_nudged", reason=str(error))
+            log.warning("stop_not_nudged", reason=str(error) or f"no answer within {_NUDGE_SECONDS:g} s")
         return stopped
 
     async def resolve(
@@ -131,19 +131,29 @@ def _decide(
         raise Correctable(
             f"no call {call_id!r} of run {run_id[:13]!r} waits for approval",
             why=f"waiting: {', '.join(waiting) or 'none'}",
-            next_step="See: nightdesk show RUN",
+            next_step=f"See: nightdesk show {run_id[:8]}",
         )
     # in this order everywhere: assignment, then what hangs on it, then the run, the audit last
     db.get(AssignmentRow, found.assignment_id, with_for_update=True)
     row = db.get_one(ApprovalRow, found.call_id, with_for_update=True, populate_existing=True)
     if row.state != ApprovalState.pending.value:
-        raise Refused(f"call {call_id!r} was already {row.state}", why=f"by {row.decided_by or 'the clock'}")
+        raise _decided_before(db, row)
     late = row.expires_at is not None and at >= row.expires_at
     row.state = ApprovalState.expired.value if late else decision
     row.decided_by, row.reason, row.decided_at = by, reason, at
     db.add(row)
     record(db, decided_event(row))
     return row
+
+
+def _decided_before(db: Session, row: ApprovalRow) -> Refused:
+    call = _short(row.call_id)
+    run = db.get(RunRow, row.run_id)
+    if not row.decided_by and run is not None and run.stop:
+        return Refused(f"call {call!r} waits no more: its run was stopped", why=run.stop_reason or run.stop)
+    why = f"by {row.decided_by or 'the clock'}" + (f": {row.reason}" if row.reason else "")
+    next_step = f"See: nightdesk show {row.run_id[:8]}"
+    return Refused(f"call {call!r} was already {row.state}", why=why, next_step=next_step)
 
 
 def decided_event(row: ApprovalRow) -> ApprovalDecided:
@@ -178,8 +188,11 @@ def _stop(db: Session, run_id: str, *, by: str) -> Stopped:
     if run is None:
         raise Correctable(f"there is no run {run_id!r}", next_step="See: nightdesk runs")
     if RunState(run.state) in RUN_ENDED:
-        why = f"it is {run.state}" + (f": {run.reason}" if run.reason else "")
-        raise Refused(f"run {run_id[:13]!r} has ended", why=why, next_step="See: nightdesk show RUN")
+        verb = "is" if run.state == RunState.cancelled.value else "has"
+        why = f"it {verb} {run.state}" + (f": {run.reason}" if run.reason else "")
+        raise Refused(
+            f"run {run_id[:13]!r} has ended", why=why, next_step=f"See: nightdesk show {run_id[:8]}"
+        )
     if run.stop:
         return look(db, run, again=True)
     run.stop, run.stop_reason = RunState.cancelled.value, f"cancelled by {by}"

@@ -33,7 +33,7 @@ class StoppedPart(Value):
 
     key: str
     agent: str
-    #: The assignment's state at that moment: pending and queued never begin.
+    #: The assignment's state at that moment: pending and queued never begin, or with a worker never go on.
     state: str
     since: datetime | None = None
     worker: str = ""
@@ -117,7 +117,8 @@ def _part(row: AssignmentRow, calls: Sequence[CallRow]) -> StoppedPart:
         agent=row.agent,
         state=row.state,
         since=row.started_at if running else None,
-        worker=row.worker if running else "",
+        # one that is queued with a worker was begun there, and handed or taken back
+        worker=row.worker if running or (row.state == _A.queued.value and row.fence) else "",
         doing=_doing(_A(row.state), calls),
     )
 

@@ -98,11 +98,12 @@ def print_stopped(stopped: Stopped, console: Console) -> None:
 
 
 def print_ending(stopped: Stopped, ending: Ending, console: Console) -> None:
-    """Print how it ended, and what the ledger says now where that is more; or that it still stops, and how to look."""
+    """Print how it ended, and what the ledger says now where that is more; or that it goes on, and how to look."""
     run_id = stopped.run_id
     if not ending.ended:
         console.print(
-            f"it still stops after {ending.seconds:.0f} s; look with: nightdesk show {run_id[:8]}\n"
+            f"it is told to stop, and has not ended after {ending.seconds:.0f} s; "
+            f"look with: nightdesk show {run_id[:8]}\n"
             "are its coordinator and workers up? nightdesk status",
             markup=False,
         )
@@ -112,7 +113,7 @@ def print_ending(stopped: Stopped, ending: Ending, console: Console) -> None:
     if ending.effects != stopped.effects:
         _print_effects(ending.effects, console)
     for question in ending.questions:
-        console.print(question_text(question), markup=False)
+        console.print(question_text(question), markup=False, soft_wrap=True)
 
 
 def _print_effects(effects: list[EffectCall], console: Console) -> None:

@@ -21,13 +21,14 @@ def print_chronicle(told: Chronicle, console: Console) -> None:
     if lines:
         console.print("\n".join(["What happened", *(f"  {line}" for line in lines)]), markup=False)
     for question in told.questions:
-        console.print(question_text(question), markup=False)
+        # the terminal wraps: a command that is cut by a line break cannot be copied
+        console.print(question_text(question), markup=False, soft_wrap=True)
 
 
 def happened_lines(told: Chronicle) -> list[str]:
     """Return a line for everything that happened besides the work itself, but for questions."""
     return [
-        *(_taken_over(one) for one in told.taken_over),
+        *(_taken_over(one, stopped=told.stop is not None) for one in told.taken_over),
         *(f"call {one.call} {one.tool} was made again (attempt {one.attempt})" for one in told.repeated),
         *(_stop_lines(told.stop) if told.stop is not None else ()),
         *(
@@ -60,6 +61,8 @@ def part_line(part: StoppedPart) -> str:
     name = part.key if part.key == part.agent else f"{part.key} ({part.agent})"
     state = _A(part.state)
     if state in (_A.pending, _A.queued):
+        if part.worker:
+            return f"{name}: waited to go on, begun on {part.worker}; it never will"
         return f"{name}: had not begun, and never will"
     if state is _A.waiting:
         return f"{name}: waited for a person" + (f" over {part.doing}" if part.doing else "")
@@ -75,12 +78,13 @@ def effect_line(effect: EffectCall) -> str:
     return f"{effect.tool} (call {effect.call}): {words}{at}{detail}"
 
 
-def _taken_over(one: TakeOver) -> str:
+def _taken_over(one: TakeOver, *, stopped: bool) -> str:
     if one.lost:
         why = f"worker {one.lost} was lost"
     else:
         why = f"worker {one.handed_back or 'that had it'} was stopping and handed it back"
-    took = f"{one.took} took over" if one.took else "nobody has taken over yet"
+    nobody = "nobody took over" if stopped else "nobody has taken over yet"
+    took = f"{one.took} took over" if one.took else nobody
     return f"{one.part}: {why}; {took} (attempt {one.attempt}){_at(one.at)}"
 
 
@@ -109,9 +113,9 @@ def _program(program: dict[str, object]) -> str:
     it = f"pid {program.get('pid')} on {program.get('host')}"
     if not program.get("ended_at"):
         return f"{it}; nobody saw it end"
-    code = program.get("exit_code")
-    how = "" if code is None else f" with exit code {code}"
-    return f"{it}; gone since {local(datetime.fromisoformat(str(program['ended_at'])))}{how}"
+    code, at = program.get("exit_code"), local(datetime.fromisoformat(str(program["ended_at"])))
+    # without its exit code nobody saw the end itself
+    return f"{it}; seen gone at {at}" if code is None else f"{it}; ended at {at} with exit code {code}"
 
 
 def _at(moment: str) -> str:

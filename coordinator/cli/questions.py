@@ -41,7 +41,8 @@ def questions(
         screen.print_json({"questions": [question.model_dump(mode="json") for question in found]})
         return
     texts = [f"run {question.run_id}: {question_text(question)}" for question in found]
-    screen.out().print("\n\n".join(texts) if found else "no open questions", markup=False)
+    text = "\n\n".join(texts) if found else "no open questions"
+    screen.out().print(text, markup=False, soft_wrap=True)
 
 
 @screen.answering

@@ -15,6 +15,9 @@ from kernel.clock import local
 from kernel.records import ApprovalRow
 from kernel.reports import Report
 
+#: What an assignment's row calls "drain".
+_HANDED_BACK = "handed back by a worker that was stopping"
+
 
 def print_report(report: Report, console: Console) -> None:
     """Print the report and who did what."""
@@ -26,7 +29,8 @@ def print_report(report: Report, console: Console) -> None:
     if report.assignments:
         table = Table("part", "agent", "state", "worker", "brain", "tries", title="Who did what")
         for part in report.assignments:
-            state = part.state + (f": {part.reason}" if part.reason else "")
+            reason = _HANDED_BACK if part.reason == "drain" else part.reason
+            state = part.state + (f": {reason}" if reason else "")
             cells = (part.key, part.agent, state, part.worker, part.brain, str(part.attempts))
             table.add_row(*(Text(cell) for cell in cells))
         console.print(table)
@@ -61,7 +65,8 @@ def print_evidence(report: Report, console: Console) -> None:
 def print_waiting(run_id: str, approvals: list[ApprovalRow], console: Console) -> None:
     """Print the calls that wait for a person."""
     for approval in approvals:
-        console.print(waiting_text(run_id, approval), markup=False)
+        # the terminal wraps: a command that is cut by a line break cannot be copied
+        console.print(waiting_text(run_id, approval), markup=False, soft_wrap=True)
 
 
 def waiting_text(run_id: str, approval: ApprovalRow) -> str:

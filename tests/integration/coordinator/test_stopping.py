@@ -16,11 +16,12 @@ from agents.runtime.approvals import ApprovalPolicy
 from agents.runtime.spec import AgentSpec, CallRequest
 from agents.runtime.tools import Tool, ToolContext, tool
 from coordinator.chronicle import chronicle
+from coordinator.cli.chronicle_view import part_line
 from coordinator.stopping import EffectCall, StoppedPart
 from kernel.contracts import Effect
 from kernel.errors import Correctable, Refused
 from kernel.ledgers import QuestionRow
-from kernel.records import AuditRow
+from kernel.records import AssignmentRow, AuditRow
 from tests.support.little_desk import Desk, counter, make_settings, script, spec
 
 pytestmark = pytest.mark.integration
@@ -155,6 +156,20 @@ async def test_queued_work_never_starts_and_its_worker_says_so(desk: Make, tmp_p
         assert not (tmp_path / "world.txt").exists()
 
 
+async def test_what_was_begun_and_handed_back_is_not_said_to_have_never_begun(desk: Make) -> None:
+    async with desk(free("worker", "ok", tools=())) as d:
+        await d.submit("run-1")
+        await d.coordinator.advance("run-1")
+        with d.database.writing("test") as db:  # as a worker leaves it that drains
+            row = db.get_one(AssignmentRow, "run-1:job")
+            row.fence, row.worker, row.reason = 1, "agents@w1", "drain"
+            db.add(row)
+        stopped = await d.decisions.cancel("run-1", by="ann")
+        assert [part_line(part) for part in stopped.parts] == [
+            "job (worker): waited to go on, begun on agents@w1; it never will"
+        ]
+
+
 async def test_a_wait_for_approval_is_cancelled_with_its_question(desk: Make, tmp_path: Path) -> None:
     worker = spec("worker", script([CallRequest(tool="count")], "ok"), counter(tmp_path, risk="high"))
     async with desk(worker) as d:
@@ -163,8 +178,9 @@ async def test_a_wait_for_approval_is_cancelled_with_its_question(desk: Make, tm
         await d.decisions.cancel("run-1", by="ann")
         await d.settle()
         assert d.report("run-1").state == "cancelled"
-        with pytest.raises(Refused, match="already expired"):
+        with pytest.raises(Refused, match="its run was stopped") as late:
             await d.decisions.decide("run-1", "job.1.1", "approved", by="bob")
+        assert late.value.why == "cancelled by ann"
         assert not (tmp_path / "world.txt").exists()
 
 

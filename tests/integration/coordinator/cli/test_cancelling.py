@@ -98,7 +98,7 @@ async def test_where_nobody_stops_it_in_time_cancel_says_so_and_how_to_look(
         await p.desk.submit("run-1")
         first = await p.run("cancel", "run-1")
         assert (first.code, "no call that changes the world was made" in first.out) == (0, True)
-        assert "it still stops after 5 s; look with: nightdesk show run-1" in first.out
+        assert "told to stop, and has not ended after 5 s; look with: nightdesk show run-1" in first.out
         second = await p.run("cancel", "run-1", "--json")
         assert (second.code, second.json["again"], second.json["ended"]) == (0, True, False)
 
