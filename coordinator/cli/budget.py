@@ -76,7 +76,10 @@ def _print(day: str, scopes: list[dict[str, Any]]) -> None:
     for scope in scopes:
         cells = [_cell(scope["spent"][name], scope["limit"][name]) for name, _, _ in KINDS]
         table.add_row(Text(scope["namespace"] or "the whole desk"), *cells)
-    screen.out().print(table)
+    console = screen.out()
+    console.print(table)
+    console.print("tool calls and seconds are counted only while a limit names them", style="dim")
+    console.print("the limits are those of this terminal's environment", style="dim")
 
 
 def _cell(spent: float, limit: float | None) -> str:

@@ -13,6 +13,8 @@ from coordinator.cli.options import AsJson, DataDir, RunId
 _EVENT_ID = re.compile(r"\d+(-\d+)?", re.ASCII)
 #: States that are said with "has"; all others with "is".
 _REACHED = frozenset({"succeeded", "failed", "expired"})
+#: Blanks between two columns of the table of runs, and the least that a terminal shows of a request.
+_BETWEEN, _LEAST = 2, 12
 
 
 @screen.answering
@@ -68,17 +70,9 @@ def runs(
     if as_json:
         screen.print_json({"runs": found})
         return
-    from rich.table import Table
-
-    table = Table()
-    for title in ("run", "state", "when", "took"):
-        table.add_column(title, no_wrap=True)
-    table.add_column("request")
-    for row in found:
-        text = row["text"] + (f"  ({row['reason']})" if row["reason"] else "")
-        state = ", ".join([row["state"], *row["marks"]])
-        table.add_row(row["run_id"][:8], state, row["created_local"], f"{row['seconds']} s", _plain(text))
-    screen.out().print(table if found else _none_found(state), markup=False)
+    console = screen.out()
+    room = console.width if console.is_terminal else None
+    console.print(_table(found, room) if found else _none_found(state), markup=False)
 
 
 @screen.answering
@@ -121,6 +115,35 @@ def show(
     print_report(report, screen.out())
     print_chronicle(happened, screen.out())
     print_waiting(row.id, waiting, screen.out())
+
+
+def _table(found: list[dict[str, Any]], room: int | None) -> Any:
+    """Return the table of runs; on a terminal of so many columns a line for each: the request gives way."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    # little space between columns: a request keeps its beginning in a terminal of 80
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    rows = [
+        (
+            row["run_id"][:8],
+            ", ".join([row["state"], *row["marks"]]),
+            row["created_local"],
+            f"{row['seconds']} s",
+            row["text"] + (f"  ({row['reason']})" if row["reason"] else ""),
+        )
+        for row in found
+    ]
+    for title in ("run", "state", "when", "took"):
+        table.add_column(title, no_wrap=True)
+    table.add_column("request")
+    others = sum(max(len(row[number]) for row in rows) + _BETWEEN for number in range(4))
+    for *cells, text in rows:
+        request = _plain(text)
+        if room is not None:
+            request.truncate(max(room - others, _LEAST), overflow="ellipsis")
+        table.add_row(*cells, request)
+    return table
 
 
 def _none_found(state: str | None) -> str:

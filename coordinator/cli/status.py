@@ -170,6 +170,8 @@ def show(found: dict[str, Any], console: Console) -> None:
         return
     state = "running" if found["running"] else "not running here"
     console.print(f"desk {found['data_dir']}: {state}, queue {found['broker_url']}", markup=False)
+    for trouble in found["troubles"]:
+        console.print(f"trouble: {trouble}", style="red", markup=False)
     if found["flower_url"]:
         console.print(f"flower {found['flower_url']}", markup=False)
     carded = {card["worker"].rpartition("@")[2] for card in found["cards"]}
@@ -186,8 +188,6 @@ def show(found: dict[str, Any], console: Console) -> None:
             f"waiting longest in {row['queue']}: {row['run_id']} for {row['age_seconds']:.0f} s", markup=False
         )
     _show_people(found.get("waiting_for_people", {}), console)
-    for trouble in found["troubles"]:
-        console.print(f"trouble: {trouble}", style="red", markup=False)
     console.print(
         " ".join(f"{name} {found['versions'][name]}" for name in found["versions"]), style="dim", markup=False
     )
