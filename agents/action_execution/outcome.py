@@ -38,7 +38,8 @@ def _action(call: DoneCall) -> ActionOutcome:
         state = str(value.get("state", CallState.unknown.value))
         detail = detail or str(value.get("note", ""))
     elif call.error:
-        detail = " ".join(filter(None, (call.error.get("message"), call.error.get("suggestion"))))
+        said = (call.error.get("message", "").rstrip("."), call.error.get("suggestion"))
+        detail = ". ".join(filter(None, said))
     argv, verified = value.get("argv"), value.get("verified")
     return ActionOutcome(
         name=call.tool,

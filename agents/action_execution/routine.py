@@ -54,14 +54,17 @@ def _answer(view: TurnView) -> str:
         said = call.value.get("output_head", "") if isinstance(call.value, dict) else ""
         if call.state is CallState.done and call.value.get("verified") is None and said.strip():
             # nothing verifies a look at the world: what it showed is the answer
-            parts.append(f"```\n{said.strip()[:_SHOWN_CHARACTERS]}\n```")
+            shown = said.rstrip().lstrip("\n")[
+                :_SHOWN_CHARACTERS
+            ]  # blanks before the first line align its columns
+            parts.append(f"```\n{shown}\n```")
     return "\n\n".join(parts)
 
 
 def _sentence(action: ActionOutcome) -> str:
     what = described(action)
     if action.state != CallState.done:
-        return f"{what} ended as {action.state}: {action.detail or 'no reason given'}."
+        return f"{what} ended as {action.state}: {(action.detail or 'no reason given').rstrip('.')}."
     if action.verified is None:
         return f"{what} was run; nothing verifies it."
     seen = "verified" if action.verified else "NOT verified"

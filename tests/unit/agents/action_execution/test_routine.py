@@ -122,7 +122,7 @@ def test_an_action_that_is_no_name_is_none(inputs: dict[str, Any]) -> None:
             _call(CallState.unknown, error={"message": "was stopped", "suggestion": "Look."}),
             "unknown",
             None,
-            "was stopped Look.",
+            "was stopped. Look.",
         ),
         (_call(CallState.failed), "failed", None, "failed"),
     ],
