@@ -16,6 +16,7 @@ from agents.runtime.spec import AgentSpec, CallRequest
 from agents.runtime.tools import ToolContext, tool
 from kernel.contracts import Effect
 from kernel.errors import Unknown
+from kernel.records import ApprovalRow
 from tests.support.desk import Answer
 from tests.support.desk import Desk as Commands
 from tests.support.little_desk import Desk, counter, make_settings, script, spec
@@ -142,3 +143,15 @@ async def test_a_question_is_listed_answered_and_shown_beside_the_report(play: M
         assert "unknown" not in (await p.run("runs")).out
         (kept,) = (await p.run("questions", "run-1", "--json")).json["questions"]
         assert kept["state"] == "not_happened"
+
+
+async def test_the_reason_of_a_denial_is_kept_without_its_secrets(play: Make, tmp_path: Path) -> None:
+    risky = counter(tmp_path, name="risky", risk="high")
+    async with play(spec("worker", script([CallRequest(tool="risky")], "ok"), risky)) as p:
+        await p.desk.submit("run-1")
+        await p.desk.settle()
+        answer = await p.run("deny", "run-1", "job.1.1", "--reason", "今晚不行: password=hunter2secret")
+        assert answer.code == 0, answer.err
+        with p.desk.database.reading() as db:
+            kept = db.get_one(ApprovalRow, "run-1:job.1.1").reason
+        assert kept.startswith("今晚不行: password=<SECRET:")
