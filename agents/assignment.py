@@ -6,17 +6,17 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
+from agents.judgement import judged, what_there_is
 from agents.outcomes import Ending, effects, finish, load_work, merge, moved, park, why_stopped
 from agents.parting import LEFT, LOST, Parting, part
 from agents.runtime.brain import make_brain
-from agents.runtime.evidence import LineReader, check
 from agents.runtime.execution import Execution
 from agents.runtime.gate import Gate
 from agents.runtime.journal import Journal
-from agents.runtime.loop import Limits, Parked, cut_off, work_through
+from agents.runtime.loop import Limits, Parked, work_through
 from agents.runtime.meter import Meter
 from agents.runtime.spec import AgentSpec, DoneTurn
-from agents.runtime.tools import Resources, Tool, ToolContext
+from agents.runtime.tools import Resources, Tool
 from kernel import logs
 from kernel.budget import Purse
 from kernel.clock import now
@@ -117,7 +117,7 @@ class Assignment:
             return Ending(AssignmentState.expired, reason="the deadline passed")
         except OverBudget as over:
             turns = await self._journal.load()
-            what = cut_off(turns, over.what)
+            what = await what_there_is(spec, work, self._agents.resources, turns, over.what)
             return Ending(AssignmentState.failed, reason=over.what, outcome=what, stops_run=True)
         except (LostLease, Cancelled, Retryable):
             raise
@@ -140,8 +140,7 @@ class Assignment:
             texts.turn = 1 + len(await self._journal.load())
 
         async def judge(outcome: Outcome) -> tuple[Outcome, list[str]]:
-            served = {memory.id for memory in work.memories}
-            return await check(outcome, read=self._reader(spec, work), served=served)
+            return await judged(spec, work, self._agents.resources, outcome)
 
         try:
             return await work_through(
@@ -177,19 +176,6 @@ class Assignment:
             redactor=self._redactor,
             why_cut=self._why_cut,
         )
-
-    def _reader(self, spec: AgentSpec, work: Work) -> LineReader | None:
-        if (read_line := spec.read_line) is None:
-            return None
-        context = ToolContext(work=work, resources=self._agents.resources)
-
-        async def read(source: str, line: int) -> str | None:
-            try:
-                return await read_line(context, source, line)
-            except NightdeskError:
-                return None  # a source that cannot be read proves nothing
-
-        return read
 
     def _limits(self, spec: AgentSpec) -> Limits:
         s = self._settings

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import func, or_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session, col
 
@@ -48,7 +48,8 @@ def claim(
                 fence=AssignmentRow.fence + 1,
                 lease_until=clock + seconds,
                 worker=worker,
-                started_at=now(),
+                # of the part, not of the attempt: what was lost is part of how long it took
+                started_at=func.coalesce(AssignmentRow.started_at, now()),
             )
         )
         if taken.rowcount != 1:  # type: ignore[attr-defined] # an UPDATE's result has it

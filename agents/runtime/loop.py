@@ -144,9 +144,11 @@ def partial(turns: list[DoneTurn], reason: str) -> Outcome:
     )
 
 
-def cut_off(turns: list[DoneTurn], reason: str) -> Outcome:
-    """Return what there is when the work may not go on: a partial outcome with what it cost."""
+def cut_off(turns: list[DoneTurn], reason: str, found: Outcome | None = None) -> Outcome:
+    """Return what there is when the work may not go on: a partial outcome with what it cost, and what was found."""
     outcome = partial(turns, reason)
+    if found is not None:
+        outcome = found.model_copy(update={"partial": True, "not_done": [*found.not_done, *outcome.not_done]})
     return outcome.model_copy(
         update={"brain": turns[-1].brain if turns else outcome.brain, "usage": spent(turns)}
     )

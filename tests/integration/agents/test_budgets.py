@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from agents.runtime.spec import CallRequest
+from agents.runtime.spec import CallRequest, Turn, TurnView
 from agents.runtime.tools import ToolContext, tool
+from kernel.contracts import Evidence, Finding, Outcome
 from kernel.ledgers import SpendRow
 from kernel.records import AssignmentRow
 from kernel.spending import EPOCH
@@ -223,6 +224,27 @@ async def test_tool_calls_count_where_a_run_limits_them(desk: Make, tmp_path: Pa
         assert (report.state, report.reason) == ("failed", "budget: 1 of 1 tool calls of this run are spent")
         assert world(tmp_path) == ["a"]
         assert [(row.key, row.settled) for row in spends(d)] == [("run-1:job.1.1", True)]
+
+
+async def test_a_spent_budget_ends_a_run_with_what_was_found(desk: Make, tmp_path: Path) -> None:
+    def routine(view: TurnView) -> Turn:
+        """Look twice, then answer: told to stop, it answers with what it has."""
+        seen = view.calls("count")
+        if view.tools and len(seen) < 2:
+            return Turn(calls=[CallRequest(tool="count", arguments={"what": str(len(seen))})])
+        found = Finding(title=f"seen {len(seen)}", evidence=[Evidence(source="a.log", line=1, quote="boom")])
+        return Turn(outcome=Outcome(answer="found it", findings=[found]))
+
+    async def read_line(_context: ToolContext, _source: str, _line: int) -> str:
+        return "boom"
+
+    agent = spec("worker", routine, counter(tmp_path), read_line=read_line)
+    async with desk(agent, steps=[], run_budget={"tool_calls": 1}) as (d, _):
+        await d.submit("run-1", brain="routine")
+        await d.settle()
+        report = d.report("run-1")
+        assert (report.state, report.reason.partition(":")[0]) == ("failed", "budget")
+        assert ([f.title for f in report.findings], report.answer) == (["seen 2"], "found it")
 
 
 async def test_seconds_of_work_are_counted_and_end_it(desk: Make, tmp_path: Path) -> None:
