@@ -13,7 +13,8 @@ check() {
   $python -m pytest -p no:cacheprovider -q tests/test_house_rules.py
 }
 
-tests() { $python -m pytest -p no:cacheprovider -q "$@"; }
+# side by side, since most tests wait for leases and processes; a file's tests share a desk, so they stay together
+tests() { $python -m pytest -p no:cacheprovider -q -n "${TEST_WORKERS:-3}" --dist loadfile "$@"; }
 
 case ${1:-all} in
   check) check ;;
