@@ -63,10 +63,12 @@ class Monkey:
             task = asyncio.create_task(self._do(act))
             self._busy.add(task)
             task.add_done_callback(self._busy.discard)
-        await self.finish()
 
-    async def finish(self) -> None:
-        """Wait until nothing that was begun goes on: no process may stay stopped."""
+    async def stop(self, playing: asyncio.Task[None]) -> None:
+        """Begin nothing more, and wait until nothing that was begun goes on: no process may stay stopped."""
+        playing.cancel()
+        with suppress(asyncio.CancelledError):
+            await playing
         while self._busy:
             await asyncio.gather(*self._busy)
 

@@ -128,21 +128,26 @@ def _mixed(dice: random.Random, id_: str, at: float, *, calm: bool) -> RunSpec:
     )
 
 
-def storm_acts(seed: int, seconds: float, workers: Sequence[str], *, rolling: bool = True) -> list[Act]:
-    """Return what the monkey does in a storm: kills, zombies, restarts of Redis, and one rolling restart."""
+def storm_acts(
+    seed: int, seconds: float, workers: Sequence[str], *, rolling: bool = True, longer: float = 1
+) -> list[Act]:
+    """Return what the monkey does in a storm: kills, zombies, restarts of Redis, and one rolling restart.
+
+    `longer`: how many times the length of the storm it goes on, should the runs take longer.
+    """
+    end = seconds * longer
     dice = random.Random(f"{seed}:acts")
     acts = [
-        Act(round(at, 2), "kill", dice.choice(workers))
-        for at in _times(KILL_SECONDS, KILL_SECONDS / 2, seconds)
+        Act(round(at, 2), "kill", dice.choice(workers)) for at in _times(KILL_SECONDS, KILL_SECONDS / 2, end)
     ]
     acts += [
         Act(round(at, 2), ("redis_kill", "redis_stop")[number % 2])
-        for number, at in enumerate(_times(REDIS_SECONDS, REDIS_SECONDS / 3, seconds))
+        for number, at in enumerate(_times(REDIS_SECONDS, REDIS_SECONDS / 3, end))
     ]
     # stopped for longer than its lease and the reconciler's tick: by then another worker has its work
     acts += [
         Act(round(at, 2), "zombie", dice.choice([w for w in workers if not w.startswith("beat")]), 6.5)
-        for at in _times(ZOMBIE_SECONDS, 4.0, seconds)
+        for at in _times(ZOMBIE_SECONDS, 4.0, end)
     ]
     acts += [Act(round(seconds * 0.6, 2), "rolling")] if rolling else []
     return sorted(acts, key=lambda act: act.at)

@@ -87,7 +87,8 @@ class World:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection's requests until it ends."""
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+        # cancelled: the world ends while an answer hangs
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while (request := await read_request(reader)) is not None:
                 method, path, query, headers, body = request
                 if path in ("/effect", "/hook", "/read"):

@@ -63,15 +63,22 @@ async def play(stage: Stage, scenario: str, plan: Plan, say: Say) -> Verdict:
     began = time.monotonic()
     monkey = Monkey(stage)
     async with people(stage) as crowd:
-        all_of_it = asyncio.gather(crowd.live(plan.runs, began), monkey.play(plan.acts, began))
-        while not all_of_it.done():
-            await asyncio.wait({all_of_it}, timeout=_TELL_SECONDS)
-            say(
-                f"{time.monotonic() - began:.0f} s: {len(crowd.submitted)} submitted, {len(monkey.deeds)} deeds"
-            )
-        await all_of_it
+        playing = asyncio.create_task(monkey.play(plan.acts, began))
+        living = asyncio.create_task(crowd.live(plan.runs, began))
+        lasts = began + plan.seconds
+        while not living.done() or (time.monotonic() < lasts and not playing.done()):
+            await asyncio.wait({living}, timeout=_TELL_SECONDS)
+            if living.done():
+                await asyncio.sleep(min(_TELL_SECONDS, max(lasts - time.monotonic(), 0.0)))
+            say(f"{time.monotonic() - began:.0f} s: {_so_far(crowd, monkey)}")
+        await living
+        await monkey.stop(playing)
         await crowd.until_ended(say)
     return await verdict_on(stage, scenario, plan.runs, crowd, monkey, seconds=time.monotonic() - began)
+
+
+def _so_far(crowd: Crowd, monkey: Monkey) -> str:
+    return f"{len(crowd.submitted)} submitted, {len(monkey.deeds)} deeds"
 
 
 async def verdict_on(
