@@ -19,7 +19,6 @@ from agents.runtime.spec import AgentSpec, DoneTurn
 from agents.runtime.tools import Resources, Tool
 from kernel import logs
 from kernel.budget import Purse
-from kernel.clock import now
 from kernel.contracts import Finding, NotDone, Outcome, Work
 from kernel.errors import Cancelled, Fatal, LostLease, NightdeskError, OverBudget, Retryable
 from kernel.events import Event, FindingFound
@@ -83,9 +82,9 @@ class Assignment:
         work: Work | None = None
         try:
             spec = self._spec()
-            told, stopped = await asyncio.to_thread(load_work, self._database, self._row)
+            told, stopped, left = await asyncio.to_thread(load_work, self._database, self._row)
             work = told
-            ending = stopped or await self._ending(spec, told)
+            ending = stopped or await self._ending(spec, told, left)
         except Retryable as error:
             # what the journal could not take may have happened: the lease runs out, and whoever takes over judges
             log.warning("left_to_its_lease", reason=str(error))
@@ -108,8 +107,7 @@ class Assignment:
             ending = Ending(state, reason=str(error))
         return await to_the_end(self._leave(ending, spec, work))
 
-    async def _ending(self, spec: AgentSpec, work: Work) -> Ending:
-        left = (work.deadline_at - now()).total_seconds() if work.deadline_at else None
+    async def _ending(self, spec: AgentSpec, work: Work, left: float) -> Ending:
         try:
             async with asyncio.timeout(left), Meter(self._agents.purse, work).running():
                 ended = await self._loop(spec, work)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from sqlalchemy import func
@@ -44,13 +45,17 @@ class Ending:
     stops_run: bool = False
 
 
-def load_work(database: Database, row: AssignmentRow) -> tuple[Work, Ending | None]:
-    """Return all that the agent is told, and how it ends where the run was stopped meanwhile."""
+def load_work(database: Database, row: AssignmentRow) -> tuple[Work, Ending | None, float]:
+    """Return all that the agent is told, how it ends where the run was stopped meanwhile, and the seconds left.
+
+    These are counted by the database's clock: one of a worker that is an hour fast would expire everything.
+    """
     with database.reading() as session:
         run = session.get(RunRow, row.run_id)
         if run is None:
             raise Fatal(f"run {row.run_id!r} does not exist")
         siblings = session.exec(select(AssignmentRow).where(AssignmentRow.run_id == row.run_id)).all()
+        clock = database.now(session)
     present(run)
     request = Request.model_validate(run.request)
     work = Work(
@@ -75,7 +80,8 @@ def load_work(database: Database, row: AssignmentRow) -> tuple[Work, Ending | No
         brain=request.brain,
         deadline_at=run.deadline_at,
     )
-    return work, _stopped(run)
+    left = run.deadline_at.timestamp() - clock if run.deadline_at else inf
+    return work, _stopped(run), left
 
 
 def _stopped(run: RunRow) -> Ending | None:
