@@ -83,7 +83,9 @@ class Matrix:
         self._folder = folder
         self._redis_url = redis_url
         self._migrated = folder / "migrated.db"
-        migrate(Database(f"sqlite:///{self._migrated}"))
+        template = Database(f"sqlite:///{self._migrated}")
+        migrate(template)
+        template.close()  # what is still in its WAL would not be copied
         self._lanes: SimpleQueue[int] = SimpleQueue()
         self._ask = [stack.enter_context(fault_server()) for _ in range(_LANES)]
         self._pool = stack.enter_context(ThreadPoolExecutor(_LANES))
