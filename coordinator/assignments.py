@@ -22,7 +22,7 @@ def queue(database: Database, ids: Sequence[str]) -> list[AssignmentRow]:
     """Move pending assignments to queued and return those that we moved."""
     with database.writing("assignment.queue") as db:
         moved = _move(db, ids, AssignmentState.queued, rung_at=now())
-        record(db, *(_queued(row) for row in moved))
+        record(db, *(begins(row) for row in moved))
     return moved
 
 
@@ -63,7 +63,8 @@ def told(row: AssignmentRow, **detail: Any) -> StatusChange:
     )
 
 
-def _queued(row: AssignmentRow) -> StatusChange:
+def begins(row: AssignmentRow) -> StatusChange:
+    """Return the event that tells of an assignment that is queued for the first time."""
     return told(row, key=row.key, goal=row.goal, needs=row.needs, round=row.round)
 
 

@@ -12,7 +12,7 @@ from coordinator.stopping import StoppedPart
 from kernel.contracts import Value
 from kernel.ledgers import EventRow, QuestionRow
 from kernel.records import AssignmentRow, AuditRow, DeadLetterRow, RunRow
-from kernel.states import AssignmentState, QuestionState, RunState
+from kernel.states import RUN_ENDED, AssignmentState, QuestionState, RunState
 
 #: How the reason begins of a run that ended because a budget was spent.
 _BUDGET = "budget:"
@@ -111,6 +111,8 @@ def standing(db: Session, run: RunRow) -> str:
         words[0] = run.reason
     elif run.reason and not run.reason.startswith(_BUDGET):
         words.append(run.reason)
+    if RunState(run.state) in RUN_ENDED:
+        return ", ".join(words)
     open_parts = db.exec(
         select(AssignmentRow.state, func.count())
         .where(
@@ -131,17 +133,16 @@ def marks(db: Session, runs: Sequence[RunRow]) -> dict[str, list[str]]:
     asked = select(QuestionRow.run_id, func.count()).where(
         col(QuestionRow.run_id).in_(ids), QuestionRow.state == QuestionState.open.value
     )
-    taken = select(AssignmentRow.run_id, func.count()).where(
+    taken = select(AssignmentRow.run_id, AssignmentRow.id).where(
         col(AssignmentRow.run_id).in_(ids), AssignmentRow.attempts > 0
     )
-    given_up = (
-        select(AssignmentRow.run_id, func.count())
-        .join(DeadLetterRow, col(DeadLetterRow.subject) == col(AssignmentRow.id))
-        .where(col(AssignmentRow.run_id).in_(ids))
-    )
     unknown = dict(db.exec(asked.group_by(QuestionRow.run_id)).all())
-    lost = dict(db.exec(taken.group_by(AssignmentRow.run_id)).all())
-    dead = dict(db.exec(given_up.group_by(AssignmentRow.run_id)).all())
+    parts = db.exec(taken).all()
+    lost = {run_id for run_id, _ in parts}
+    # only what was lost may have been given up: no look at the letters for the many runs where all is well
+    letters = select(DeadLetterRow.subject).where(col(DeadLetterRow.subject).in_([id_ for _, id_ in parts]))
+    subjects = set(db.exec(letters).all()) if parts else set()
+    dead = {run_id for run_id, id_ in parts if id_ in subjects}
     return {
         run.id: [
             *([f"{unknown[run.id]} unknown"] if run.id in unknown else []),

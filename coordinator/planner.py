@@ -60,7 +60,7 @@ class Planner:
         return next((book for book in self.books if book.name == name), None)
 
     async def plan(self, run: RunRow) -> bool:
-        """Recall, plan and insert the first assignments; False where an agent's worker is still awaited."""
+        """Recall, plan, insert the first assignments and ring for them; return whether there is more to do now."""
         request = Request.model_validate(run.request)
         cards = await self.cards.live()
         memories, note = await self._recall(run, request)
@@ -72,13 +72,11 @@ class Planner:
             return True
         missing = _missing(plan.assignments, cards)
         if missing and now() - run.created_at < _AGENT_GRACE:
-            return False
-        await self.events.told(
-            self.store.insert_plan,
+            return False  # its agent's worker is still awaited
+        return await self._insert(
             run,
             plan.assignments,
-            queues={card.agent: card.queue for card in cards},
-            missing=missing,
+            cards,
             state=RunState.working,
             playbook=book.name if book else "",
             planned_by=plan.planned_by,
@@ -86,21 +84,26 @@ class Planner:
             memory_note=note,
             tell=[MemoryRecalled(run_id=run.id, memories=memories, note=note), _planned(run, plan)],
         )
-        return True
 
     async def expand(self, run: RunRow, found: Round) -> bool:
-        """Insert the assignments of a further round."""
+        """Insert the assignments of a further round and ring for them; return whether there is more to do now."""
         cards = await self.cards.live()
-        await asyncio.to_thread(
+        return await self._insert(run, found.assignments, cards, state=None, rounds=[*run.rounds, found.name])
+
+    async def _insert(
+        self, run: RunRow, planned: Sequence[PlannedAssignment], cards: Sequence[Card], **fields: Any
+    ) -> bool:
+        ready = await self.events.told(
             self.store.insert_plan,
             run,
-            found.assignments,
+            planned,
             queues={card.agent: card.queue for card in cards},
-            missing=_missing(found.assignments, cards),
-            state=None,
-            rounds=[*run.rounds, found.name],
+            missing=_missing(planned, cards),
+            **fields,
         )
-        return True
+        for row in ready or ():
+            await asyncio.to_thread(self.doorbell.ring_work, row, priority=run.priority)
+        return ready is None or len(ready) < len(planned)
 
     async def _recall(self, run: RunRow, request: Request) -> tuple[list[MemoryHit], str]:
         question = {

@@ -170,8 +170,9 @@ class Coordinator:
             case MakePlan():
                 return "look" if await self.planner.plan(run) else "wait"
             case Expand():
-                if (found := self._next_round(snapshot)) is not None:
-                    await self.planner.expand(run, found)
+                found = self._next_round(snapshot)
+                if found is not None and not await self.planner.expand(run, found):
+                    return "wait"
             case Queue(ids=ids):
                 await self._queue(snapshot, ids)
                 return "wait"

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
+from coordinator.assignments import begins
 from coordinator.planning import AssignmentView, RunView
 from kernel.clock import now
 from kernel.contracts import PlannedAssignment, Request, SessionTurn
@@ -142,31 +143,19 @@ class Store:
         state: RunState | None,
         tell: Sequence[Event] = (),
         **changes: Any,
-    ) -> bool:
-        """Insert the assignments of a round with the run's move; those of `missing` agents fail at once."""
+    ) -> list[AssignmentRow] | None:
+        """Insert the assignments of a round with the run's move; None where somebody changed the run meanwhile.
+
+        Those of `missing` agents fail at once; those that need nothing are queued, and returned to be rung for.
+        """
         with self.database.writing("run.plan") as db:
             if not _swap(db, run, state, changes):
-                return False
-            for item in planned:
-                lost = missing.get(item.agent)
-                db.add(
-                    AssignmentRow(
-                        id=f"{run.id if len(run.id) <= _ID_CHARACTERS else uuid.uuid4()}:{item.key}",
-                        run_id=run.id,
-                        key=item.key,
-                        agent=item.agent,
-                        queue=queues.get(item.agent, f"agents.{item.agent}"),
-                        goal=item.goal,
-                        inputs=item.inputs,
-                        needs=item.needs,
-                        round=len(run.rounds) + 1,  # `run` is as the swap left it
-                        state=(AssignmentState.failed if lost else AssignmentState.pending).value,
-                        reason=lost or "",
-                        ended_at=now() if lost else None,
-                    )
-                )
-            record(db, *tell)
-            return True
+                return None
+            rows = [_planned(run, item, queues, missing.get(item.agent)) for item in planned]
+            db.add_all(rows)
+            ready = [row for row in rows if row.state == AssignmentState.queued.value]
+            record(db, *tell, *(begins(row) for row in ready))
+            return ready
 
     def end(self, run: RunRow, report: Report, *, open_calls: Sequence[str] = ()) -> bool:
         """End a run with its report; calls with an effect that never ended become unknown, and a question."""
@@ -189,6 +178,26 @@ class Store:
         """Remember that the report is in the result back end."""
         with self.database.writing("run.published") as db:
             db.execute(update(RunRow).where(col(RunRow.id) == run_id).values(published=True))
+
+
+def _planned(run: RunRow, item: PlannedAssignment, queues: dict[str, str], lost: str | None) -> AssignmentRow:
+    row = AssignmentRow(
+        id=f"{run.id if len(run.id) <= _ID_CHARACTERS else uuid.uuid4()}:{item.key}",
+        run_id=run.id,
+        key=item.key,
+        agent=item.agent,
+        queue=queues.get(item.agent, f"agents.{item.agent}"),
+        goal=item.goal,
+        inputs=item.inputs,
+        needs=item.needs,
+        round=len(run.rounds) + 1,  # `run` is as the swap left it
+    )
+    if lost:
+        row.state, row.reason, row.ended_at = AssignmentState.failed.value, lost, now()
+    elif not item.needs:
+        check_move(AssignmentState(row.state), AssignmentState.queued)
+        row.state, row.rung_at = AssignmentState.queued.value, now()
+    return row
 
 
 def _ask_about(db: Session, call_id: str) -> ToolCallResult:

@@ -19,6 +19,9 @@ from kernel.faults import reach
 #: Seconds a writer waits for SQLite's single write lock before the call counts as failed.
 BUSY_SECONDS = 15
 
+#: Where a connection notes the level that its last writer set; the note lives and dies with the connection.
+_LEVEL = "nightdesk_synchronous"
+
 _SQLITE_CLOCK = "SELECT (julianday('now') - 2440587.5) * 86400.0"  # 2440587.5: 1970-01-01
 _POSTGRES_CLOCK = "SELECT extract(epoch from clock_timestamp())"
 
@@ -120,10 +123,12 @@ def _on_connect(connection: Any, _record: object) -> None:
 
 def _on_begin(connection: Connection) -> None:
     options = connection.get_execution_options()
-    # FULL survives a power cut; the pragma holds for the connection, so each writer sets its own
+    # FULL survives a power cut; the pragma holds for the connection, so a writer sets its own where it is another
     level = "FULL" if options.get("nightdesk_durable") else "NORMAL"
     if options.get("nightdesk_write"):
-        connection.exec_driver_sql(f"PRAGMA synchronous={level}")
+        if connection.info.get(_LEVEL) != level:
+            connection.exec_driver_sql(f"PRAGMA synchronous={level}")
+            connection.info[_LEVEL] = level
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
         connection.exec_driver_sql("BEGIN")

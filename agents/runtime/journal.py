@@ -59,13 +59,17 @@ class Journal:
         self._redactor = redactor
         self.run_id, self.assignment_id = run_id, assignment_id
         self.fence, self.worker = fence, worker
+        self._written = False
 
     async def load(self) -> list[DoneTurn]:
         """Return all turns with their calls, oldest first."""
+        if self.fence == 1 and not self._written:
+            return []  # nobody was here before us
         return await asyncio.to_thread(self._load)
 
     async def commit_turn(self, turn: Turn, number: int) -> DoneTurn:
         """Commit a turn and its calls, redacted: a brain's words go the same way as everybody's."""
+        self._written = True
         clean = Turn.model_validate(self._redactor.value(storable(turn.model_dump(mode="json"))))
         return await self.write("journal.turn", lambda session: self._commit_turn(session, clean, number))
 
