@@ -39,7 +39,7 @@ class Verdict:
     cancel_child: list[float] = field(default_factory=list)
     budget_over: int = 0
     given_up: int = 0
-    #: Seconds in which the truth took no write, or Redis gave no answer.
+    #: Seconds in which SQL took no write, Redis gave no answer, or no coordinator or no reconciler lived.
     outage_seconds: float = 0.0
     seconds: float = 0.0
     broken: list[str] = field(default_factory=list)
@@ -86,7 +86,7 @@ def judge(evidence: Evidence) -> Verdict:
         ),
         broken=[*truth.broken_words(evidence), *_event_logs(evidence), *_late(evidence), *_exits(evidence)],
     )
-    verdict.outage_seconds = round(sum(end - start for start, end in evidence.outages), 1)
+    verdict.outage_seconds = round(overlap(evidence.outages, 0.0, float("inf")), 1)
     for run in ended:
         verdict.states[run["state"]] = verdict.states.get(run["state"], 0) + 1
     return verdict
@@ -125,7 +125,7 @@ def _late(evidence: Evidence) -> Iterator[str]:
         deadline, ended = _at(run["deadline_at"]), _at(run["ended_at"])
         out = overlap(evidence.outages, deadline, ended)
         if ended - deadline > 2 * evidence.lease_seconds + out:
-            yield f"{run['id']} ended {ended - deadline:.1f} s after its deadline, {out:.1f} s of them without SQL or Redis"
+            yield f"{run['id']} ended {ended - deadline:.1f} s after its deadline, {out:.1f} s of them without SQL, Redis or anybody to end it"
 
 
 def _exits(evidence: Evidence) -> Iterator[str]:

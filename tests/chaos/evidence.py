@@ -50,7 +50,7 @@ class Evidence:
     world: list[Row] = field(default_factory=list)
     deeds: list[Row] = field(default_factory=list)
     exits: list[Row] = field(default_factory=list)
-    #: From and to: when the truth took no write, or Redis gave no answer.
+    #: From and to: when SQL took no write, Redis gave no answer, or no coordinator or no reconciler lived.
     outages: list[tuple[float, float]] = field(default_factory=list)
     lease_seconds: float = 3.0
 

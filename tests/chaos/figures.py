@@ -79,7 +79,7 @@ def _figures(verdict: Verdict) -> list[str]:
                 f"{name}: n={len(values)} p50={p50:.2f}{unit} p95={p95:.2f}{unit} max={max(values) * factor:.2f}{unit}"
             )
     if verdict.outage_seconds:
-        said.append(f"{verdict.outage_seconds} s in which SQL took no write or Redis gave no answer")
+        said.append(f"{verdict.outage_seconds} s without SQL, Redis, a coordinator or a reconciler")
     return [*said, *verdict.notes]
 
 

@@ -54,5 +54,10 @@ def _write(stage: Stage) -> None:
 
 
 def overlap(outages: Sequence[Outage], since: float, until: float) -> float:
-    """Return for how long of a span there was an outage."""
-    return sum(max(0.0, min(end, until) - max(start, since)) for start, end in outages)
+    """Return for how long of a span there was an outage; two at once count once."""
+    total, reached = 0.0, since
+    for start, end in sorted(outages):
+        start, end = max(start, reached), min(end, until)  # noqa: PLW2901 what is left of it
+        total += max(0.0, end - start)
+        reached = max(reached, end)
+    return total

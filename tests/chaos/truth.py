@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from kernel.states import CallState
+from kernel.states import AssignmentState, CallState
 from tests.chaos.evidence import Evidence, Row
 
 #: The world drops a repeat of these, or a repeat sets the same again; of all others a second one is a second effect.
@@ -127,12 +127,11 @@ def _why(evidence: Evidence, call: Row) -> str:
     if run["stop"] and (not ended or ended >= begun):
         return f"the run was {run['stop']} while it ran"
     for _, event in evidence.events.get(call["run_id"], []):
-        if (
-            f":{pid}" in str(event.get("reason", ""))
-            and begun <= _at(event["at"])
-            and event["type"] == "status_change"
-        ):
-            return f"its lease ran out while it ran: {event['reason']}"
+        if event["type"] == "status_change" and begun < _at(event["at"]) <= (ended or float("inf")):
+            if f":{pid}" in event["reason"]:
+                return f"its lease ran out while it ran: {event['reason']}"
+            if event["state"] == AssignmentState.running and event["assignment_id"] == call["assignment_id"]:
+                return f"its lease ran out while it ran: taken by {event['detail'].get('worker')}"
     # a machine that is too busy: the desk's or the program's own clock ended the wait for a world that was well
     said = str((call["result"] or {}).get("error", {}).get("message", ""))
     return f"its time-out passed: {said}" if "took longer than" in said or "Timeout" in said else ""

@@ -17,6 +17,7 @@ from tests.chaos.exits import exits
 from tests.chaos.monkey import Monkey
 from tests.chaos.plan import Plan, RunSpec
 from tests.chaos.pulse import pulse
+from tests.chaos.roles import ready_times, vacancies
 from tests.chaos.stage import Stage
 
 Say = Callable[[str], None]
@@ -85,15 +86,17 @@ async def verdict_on(
     stage: Stage, scenario: str, specs: Sequence[RunSpec], crowd: Crowd, monkey: Monkey, *, seconds: float
 ) -> Verdict:
     """Gather what a scenario left behind and judge it."""
+    logs, deeds = stage.settings.data / "logs", monkey.as_json()
+    vacant = vacancies(deeds, ready_times(logs), time.time())
     evidence = await gather(
         stage,
         scenario,
         specs,
         submitted=crowd.submitted,
         cancelled=crowd.cancelled,
-        deeds=monkey.as_json(),
-        outages=crowd.outages,
-        exits=exits(stage.settings.data / "logs" / "supervisord.log"),
+        deeds=deeds,
+        outages=sorted([*crowd.outages, *vacant]),
+        exits=exits(logs / "supervisord.log"),
     )
     verdict = judge(evidence)
     verdict.seconds = round(seconds, 1)
