@@ -228,7 +228,7 @@ def test_an_unknown_call_is_explained_by_what_left_it_open(why: str) -> None:
     elif why == "mood":
         evidence.world[0]["mood"] = "drop_after"
     elif why == "lease":
-        evidence.events[RUN][11][1]["reason"] = f"taken back from {OTHER}, whose lease ran out"
+        evidence.events[RUN][10][1]["reason"] = f"taken back from {OTHER}, whose lease ran out"
     elif why == "clock":
         evidence.calls[0]["result"] = {
             "error": {"message": "probe took longer than 4 s: it may have happened"}
