@@ -20,7 +20,7 @@ from kernel.control import Control
 from kernel.outbox import record
 from kernel.questions import withdraw
 from kernel.records import ApprovalRow, AssignmentRow, DeadLetterRow, RunRow
-from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, check_move
+from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, RunState, check_move
 from kernel.streams import EventLog
 
 log = logs.get(__name__)
@@ -48,6 +48,7 @@ class Reconciler:
         """Look at every open row once."""
         await self._take_back()
         await self._expire_approvals()
+        await asyncio.to_thread(change_row, self.store.database, "reconcile.expire_runs", _expire_runs)
         await self._wake_decided()
         await self._ring_again()
         await self._advance_silent()
@@ -191,6 +192,16 @@ class Reconciler:
         with self.store.database.reading() as db:
             query = select(RunRow.id, RunRow.event_seq).where(col(RunRow.state).not_in(RUN_ENDED))
             return dict(db.exec(query.order_by(col(RunRow.updated_at).desc()).limit(_BATCH)).all())
+
+
+def _expire_runs(db: Session) -> None:
+    """Say stop to runs past their deadline: workers cut them at a renewal, however long the coordinator's queue is."""
+    late = (col(RunRow.state).not_in(RUN_ENDED), RunRow.stop == "", col(RunRow.deadline_at) <= now())
+    query = select(RunRow).where(*late).order_by(col(RunRow.id)).limit(_BATCH)
+    for run in db.exec(query.with_for_update(skip_locked=True)).all():
+        run.stop, run.stop_reason = RunState.expired.value, "the deadline passed"
+        run.version += 1
+        db.add(run)
 
 
 def _expired_approvals(db: Session) -> list[ApprovalRow]:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import case, func, or_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session, col
 
@@ -46,6 +46,9 @@ def claim(
             .values(
                 state=_A.running.value,
                 fence=AssignmentRow.fence + 1,
+                # a lost worker is an attempt, whoever notices it first
+                attempts=AssignmentRow.attempts
+                + case((col(AssignmentRow.state) == _A.running.value, 1), else_=0),
                 lease_until=clock + seconds,
                 worker=worker,
                 # of the part, not of the attempt: what was lost is part of how long it took

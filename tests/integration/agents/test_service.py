@@ -728,3 +728,16 @@ async def test_a_model_that_is_not_there_is_said(desk: Make) -> None:
         await d.submit("run-1", brain="model")
         await d.settle()
         assert any("none is configured" in n.why for n in d.report("run-1").not_done)
+
+
+async def test_a_deadline_is_said_though_no_coordinator_comes_to_it(desk: Make, tmp_path: Path) -> None:
+    agent = spec("worker", script([CallRequest(tool="count")], "ok"), counter(tmp_path, risk="high"))
+    async with desk(agent) as d:
+        await d.submit("run-1", deadline_seconds=0.01)
+        await d.coordinator.advance("run-1")
+        d.rung.clear()  # its coordinator is behind with thousands of others
+        while not d.run("run-1").stop:
+            await d.reconciler.tick_once()
+        assert (d.run("run-1").stop, d.run("run-1").stop_reason) == ("expired", "the deadline passed")
+        await d.settle()
+        assert d.report("run-1").state == "expired"

@@ -45,7 +45,7 @@ def test_an_old_fence_writes_nothing(database: Database) -> None:
     second = claim(database, "a", worker="w2", seconds=60)
     assert first is not None
     assert second is not None
-    assert second.fence == first.fence + 1
+    assert (second.fence, second.attempts) == (first.fence + 1, 1)
     with pytest.raises(LostLease), database.writing("test") as session:
         hold(session, "a", first.fence)
     with database.writing("test") as session:
