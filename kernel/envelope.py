@@ -7,8 +7,8 @@ import json
 from datetime import datetime
 from typing import Any
 
-#: Longer messages are not even decoded: 16 times the longest of ours.
-MAX_MESSAGE_BYTES = 1024 * 1024
+#: Longer messages are not even decoded: 64 times the longest of ours, and whoever sends a megabyte of text is told so.
+MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 #: What Celery counts, compares and prints, partly in threads whose errors nobody would hear.
 _TEXTS = ("shadow", "root_id", "parent_id", "group", "lang", "origin", "argsrepr", "kwargsrepr", "shown")
 _OPTIONS = ("callbacks", "errbacks", "chain", "chord")

@@ -92,5 +92,5 @@ GARBAGE: dict[str, tuple[bytes, str]] = {
         ),
         "UnicodeEncodeError",
     ),
-    "too long": (b'{"body": "' + b"A" * (2 * 1024 * 1024) + b'"}', "bytes, and a message may have"),
+    "too long": (b'{"body": "' + b"A" * (5 * 1024 * 1024) + b'"}', "bytes, and a message may have"),
 }
