@@ -50,7 +50,7 @@ CREATE TABLE assignment (
 	PRIMARY KEY (id), 
 	UNIQUE (run_id, "key")
 );
-INSERT INTO "assignment" VALUES('run-plain:job','run-plain','job','worker','agents.worker','first','{}','[]',1,'running','',0,1,1.0,'w1','','null','2025-01-06 00:34:21.587450','2025-01-06 00:34:21.592558','2025-01-06 00:34:21.597846',NULL,1);
+INSERT INTO "assignment" VALUES('run-plain:job','run-plain','job','worker','agents.worker','first','{}','[]',1,'running','',0,1,1.0,'w1','','null','2025-01-06 02:27:17.280351','2025-01-06 02:27:17.280570','2025-01-06 02:27:17.288690',NULL,1);
 CREATE TABLE audit (
 	id INTEGER NOT NULL, 
 	at DATETIME NOT NULL, 
@@ -83,8 +83,8 @@ CREATE TABLE call (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, turn, position)
 );
-INSERT INTO "call" VALUES('run-plain:job.1.1','run-plain','run-plain:job',1,1,'count','{"what": "one"}','keyed','4de3aad189ab11ea98ef02ad742fe76289416e6d1eb96906eecf9f6327663ee8','done','{"value": "one"}',1,'w1',1,'2025-01-06 00:34:21.618519','2025-01-06 00:34:21.631912','2025-01-06 00:34:21.646131',1);
-INSERT INTO "call" VALUES('run-plain:job.2.1','run-plain','run-plain:job',2,1,'count','{"what": "two"}','keyed','4359d8b63217d2e42f43c9b681af74748212068fbb6b83d8092db6c403dd01f9','claimed','null',1,'w1',1,'2025-01-06 00:34:21.659453','2025-01-06 00:34:21.662852',NULL,1);
+INSERT INTO "call" VALUES('run-plain:job.1.1','run-plain','run-plain:job',1,1,'count','{"what": "one"}','keyed','4de3aad189ab11ea98ef02ad742fe76289416e6d1eb96906eecf9f6327663ee8','done','{"value": "one"}',1,'w1',1,'2025-01-06 02:27:17.302345','2025-01-06 02:27:17.312661','2025-01-06 02:27:17.317012',1);
+INSERT INTO "call" VALUES('run-plain:job.2.1','run-plain','run-plain:job',2,1,'count','{"what": "two"}','keyed','4359d8b63217d2e42f43c9b681af74748212068fbb6b83d8092db6c403dd01f9','claimed','null',1,'w1',1,'2025-01-06 02:27:17.320824','2025-01-06 02:27:17.324196',NULL,1);
 CREATE TABLE child (
 	call_id VARCHAR NOT NULL, 
 	fence INTEGER NOT NULL, 
@@ -138,15 +138,15 @@ CREATE TABLE event (
 	body JSON NOT NULL, 
 	PRIMARY KEY (run_id, seq)
 );
-INSERT INTO "event" VALUES('run-plain',1,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T00:34:21.551607+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-plain',2,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T00:34:21.577984+00:00", "type": "status_change", "state": "planning", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-plain',3,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T00:34:21.589373+00:00", "type": "memory_recalled", "memories": [{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}], "note": ""}');
-INSERT INTO "event" VALUES('run-plain',4,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T00:34:21.589574+00:00", "type": "status_change", "state": "working", "reason": "", "detail": {"planned_by": "playbook:default", "assignments": [{"key": "job", "agent": "worker", "needs": []}]}}');
-INSERT INTO "event" VALUES('run-plain',5,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T00:34:21.595254+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "job", "goal": "first", "needs": [], "round": 1}}');
-INSERT INTO "event" VALUES('run-plain',6,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T00:34:21.600476+00:00", "type": "status_change", "state": "running", "reason": "", "detail": {"worker": "w1", "attempt": 1}}');
-INSERT INTO "event" VALUES('run-plain',7,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T00:34:21.634343+00:00", "type": "tool_call_start", "call_id": "run-plain:job.1.1", "tool": "count", "arguments": {"what": "one"}, "attempt": 1}');
-INSERT INTO "event" VALUES('run-plain',8,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T00:34:21.651576+00:00", "type": "tool_call_result", "call_id": "run-plain:job.1.1", "tool": "count", "state": "done", "summary": "one", "seconds": 0.001}');
-INSERT INTO "event" VALUES('run-plain',9,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T00:34:21.663823+00:00", "type": "tool_call_start", "call_id": "run-plain:job.2.1", "tool": "count", "arguments": {"what": "two"}, "attempt": 1}');
+INSERT INTO "event" VALUES('run-plain',1,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T02:27:17.260542+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-plain',2,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T02:27:17.275671+00:00", "type": "status_change", "state": "planning", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-plain',3,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T02:27:17.282818+00:00", "type": "memory_recalled", "memories": [{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}], "note": ""}');
+INSERT INTO "event" VALUES('run-plain',4,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T02:27:17.283117+00:00", "type": "status_change", "state": "working", "reason": "", "detail": {"planned_by": "playbook:default", "assignments": [{"key": "job", "agent": "worker", "needs": []}]}}');
+INSERT INTO "event" VALUES('run-plain',5,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T02:27:17.283252+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "job", "goal": "first", "needs": [], "round": 1}}');
+INSERT INTO "event" VALUES('run-plain',6,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T02:27:17.294949+00:00", "type": "status_change", "state": "running", "reason": "", "detail": {"worker": "w1", "attempt": 1}}');
+INSERT INTO "event" VALUES('run-plain',7,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T02:27:17.313871+00:00", "type": "tool_call_start", "call_id": "run-plain:job.1.1", "tool": "count", "arguments": {"what": "one"}, "attempt": 1}');
+INSERT INTO "event" VALUES('run-plain',8,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T02:27:17.318028+00:00", "type": "tool_call_result", "call_id": "run-plain:job.1.1", "tool": "count", "state": "done", "summary": "one", "seconds": 0.0}');
+INSERT INTO "event" VALUES('run-plain',9,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T02:27:17.324864+00:00", "type": "tool_call_start", "call_id": "run-plain:job.2.1", "tool": "count", "arguments": {"what": "two"}, "attempt": 1}');
 CREATE TABLE job_run (
 	job VARCHAR NOT NULL, 
 	epoch VARCHAR NOT NULL, 
@@ -272,7 +272,7 @@ CREATE TABLE run (
 	version INTEGER NOT NULL, event_seq INTEGER DEFAULT '0' NOT NULL, shape INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "run" VALUES('run-plain','default','local',NULL,'working','','{"text": "plain \u67e5\u4e00\u4e0b", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','default','playbook:default','[]','normal','[{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}]','','[]','','','','null','2058-08-08 02:21:01.545148','2025-01-06 00:34:21.548754','2025-01-06 00:34:21.584860',NULL,0,2,9,1);
+INSERT INTO "run" VALUES('run-plain','default','local',NULL,'working','','{"text": "plain \u67e5\u4e00\u4e0b", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','default','playbook:default','[]','normal','[{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}]','','[]','','','','null','2058-08-08 04:13:57.251955','2025-01-06 02:27:17.256700','2025-01-06 02:27:17.277812',NULL,0,2,9,1);
 CREATE TABLE session (
 	id VARCHAR NOT NULL, 
 	namespace VARCHAR NOT NULL, 
@@ -313,8 +313,8 @@ CREATE TABLE turn (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, number)
 );
-INSERT INTO "turn" VALUES(1,'run-plain:job',1,'routine','','[{"tool": "count", "arguments": {"what": "one"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 00:34:21.618259',1);
-INSERT INTO "turn" VALUES(2,'run-plain:job',2,'routine','','[{"tool": "count", "arguments": {"what": "two"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 00:34:21.659258',1);
+INSERT INTO "turn" VALUES(1,'run-plain:job',1,'routine','','[{"tool": "count", "arguments": {"what": "one"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 02:27:17.302001',1);
+INSERT INTO "turn" VALUES(2,'run-plain:job',2,'routine','','[{"tool": "count", "arguments": {"what": "two"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 02:27:17.320621',1);
 CREATE INDEX ix_approval_run_id ON approval (run_id);
 CREATE INDEX ix_approval_state ON approval (state);
 CREATE INDEX ix_assignment_due ON assignment (state, lease_until);

@@ -25,7 +25,7 @@ CREATE TABLE approval (
 	decided_at DATETIME, shape INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (call_id)
 );
-INSERT INTO "approval" VALUES('run-risky:job.1.1','run-risky','run-risky:job','risky','[]','f79ea7d5d49f691d8a559beda2b3302a8070244b56c8d72eda579aa61eb541a2','high','first','{"target": "", "dry_run": "", "undo": ""}','local','pending','','','2025-01-06 00:34:22.233761','2058-08-08 02:21:02.233627',NULL,1);
+INSERT INTO "approval" VALUES('run-risky:job.1.1','run-risky','run-risky:job','risky','[]','fef408575ded0041ee910cc119ba4804d2d48fa6974594669bf5768e39325463','high','first','{"target": "", "dry_run": "", "undo": ""}','local','pending','','','2025-01-06 02:27:17.556555','2058-08-08 04:13:57.556452',NULL,1);
 CREATE TABLE assignment (
 	id VARCHAR NOT NULL, 
 	run_id VARCHAR NOT NULL, 
@@ -51,7 +51,7 @@ CREATE TABLE assignment (
 	PRIMARY KEY (id), 
 	UNIQUE (run_id, "key")
 );
-INSERT INTO "assignment" VALUES('run-risky:job','run-risky','job','worker','agents.worker','first','{}','[]',1,'waiting','',0,1,0.0,'w1','','null','2025-01-06 00:34:22.199238',NULL,'2025-01-06 00:34:22.209717',NULL,1);
+INSERT INTO "assignment" VALUES('run-risky:job','run-risky','job','worker','agents.worker','first','{}','[]',1,'waiting','',0,1,0.0,'w1','','null','2025-01-06 02:27:17.529782',NULL,'2025-01-06 02:27:17.537010',NULL,1);
 CREATE TABLE audit (
 	id INTEGER NOT NULL, 
 	at DATETIME NOT NULL, 
@@ -84,7 +84,7 @@ CREATE TABLE call (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, turn, position)
 );
-INSERT INTO "call" VALUES('run-risky:job.1.1','run-risky','run-risky:job',1,1,'risky','{"what": "\u91cd\u555f"}','read','4754babd5b06911394ce5ca2d6b495eab88c7a42e0a460fba2f8da5ba495f3d6','waiting','null',0,'',0,'2025-01-06 00:34:22.225691',NULL,NULL,1);
+INSERT INTO "call" VALUES('run-risky:job.1.1','run-risky','run-risky:job',1,1,'risky','{"what": "\u91cd\u555f"}','read','4754babd5b06911394ce5ca2d6b495eab88c7a42e0a460fba2f8da5ba495f3d6','waiting','null',0,'',0,'2025-01-06 02:27:17.549365',NULL,NULL,1);
 CREATE TABLE child (
 	call_id VARCHAR NOT NULL, 
 	fence INTEGER NOT NULL, 
@@ -138,15 +138,15 @@ CREATE TABLE event (
 	body JSON NOT NULL, 
 	PRIMARY KEY (run_id, seq)
 );
-INSERT INTO "event" VALUES('run-risky',1,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T00:34:22.116731+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-risky',2,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T00:34:22.181720+00:00", "type": "status_change", "state": "planning", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-risky',3,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T00:34:22.200802+00:00", "type": "memory_recalled", "memories": [{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}], "note": ""}');
-INSERT INTO "event" VALUES('run-risky',4,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T00:34:22.200996+00:00", "type": "status_change", "state": "working", "reason": "", "detail": {"planned_by": "playbook:default", "assignments": [{"key": "job", "agent": "worker", "needs": []}]}}');
-INSERT INTO "event" VALUES('run-risky',5,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T00:34:22.207129+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "job", "goal": "first", "needs": [], "round": 1}}');
-INSERT INTO "event" VALUES('run-risky',6,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T00:34:22.212107+00:00", "type": "status_change", "state": "running", "reason": "", "detail": {"worker": "w1", "attempt": 1}}');
-INSERT INTO "event" VALUES('run-risky',7,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T00:34:22.236288+00:00", "type": "approval_requested", "call_id": "run-risky:job.1.1", "tool": "risky", "argv": [], "digest": "f79ea7d5d49f691d8a559beda2b3302a8070244b56c8d72eda579aa61eb541a2", "risk": "high", "expires_at": "2058-08-08T02:21:02.233627+00:00", "why": "first", "target": "", "dry_run": "", "undo": ""}');
-INSERT INTO "event" VALUES('run-risky',8,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T00:34:22.242597+00:00", "type": "status_change", "state": "waiting", "reason": "waits for a person: run-risky:job.1.1", "detail": {}}');
-INSERT INTO "event" VALUES('run-risky',9,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T00:34:22.250816+00:00", "type": "status_change", "state": "waiting", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-risky',1,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T02:27:17.516070+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-risky',2,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T02:27:17.526181+00:00", "type": "status_change", "state": "planning", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-risky',3,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T02:27:17.531627+00:00", "type": "memory_recalled", "memories": [{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}], "note": ""}');
+INSERT INTO "event" VALUES('run-risky',4,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T02:27:17.531811+00:00", "type": "status_change", "state": "working", "reason": "", "detail": {"planned_by": "playbook:default", "assignments": [{"key": "job", "agent": "worker", "needs": []}]}}');
+INSERT INTO "event" VALUES('run-risky',5,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T02:27:17.531951+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "job", "goal": "first", "needs": [], "round": 1}}');
+INSERT INTO "event" VALUES('run-risky',6,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T02:27:17.540798+00:00", "type": "status_change", "state": "running", "reason": "", "detail": {"worker": "w1", "attempt": 1}}');
+INSERT INTO "event" VALUES('run-risky',7,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T02:27:17.558862+00:00", "type": "approval_requested", "call_id": "run-risky:job.1.1", "tool": "risky", "argv": [], "digest": "fef408575ded0041ee910cc119ba4804d2d48fa6974594669bf5768e39325463", "risk": "high", "expires_at": "2058-08-08T04:13:57.556452+00:00", "why": "first", "target": "", "dry_run": "", "undo": ""}');
+INSERT INTO "event" VALUES('run-risky',8,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T02:27:17.565363+00:00", "type": "status_change", "state": "waiting", "reason": "waits for a person: run-risky:job.1.1", "detail": {}}');
+INSERT INTO "event" VALUES('run-risky',9,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T02:27:17.569311+00:00", "type": "status_change", "state": "waiting", "reason": "", "detail": {}}');
 CREATE TABLE job_run (
 	job VARCHAR NOT NULL, 
 	epoch VARCHAR NOT NULL, 
@@ -272,7 +272,7 @@ CREATE TABLE run (
 	version INTEGER NOT NULL, event_seq INTEGER DEFAULT '0' NOT NULL, shape INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "run" VALUES('run-risky','default','local',NULL,'waiting','','{"text": "risky restart", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','default','playbook:default','[]','normal','[{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}]','','[]','','','','null','2058-08-08 02:21:02.104721','2025-01-06 00:34:22.109565','2025-01-06 00:34:22.249466',NULL,0,3,9,1);
+INSERT INTO "run" VALUES('run-risky','default','local',NULL,'waiting','','{"text": "risky restart", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','default','playbook:default','[]','normal','[{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}]','','[]','','','','null','2058-08-08 04:13:57.508131','2025-01-06 02:27:17.512635','2025-01-06 02:27:17.568090',NULL,0,3,9,1);
 CREATE TABLE session (
 	id VARCHAR NOT NULL, 
 	namespace VARCHAR NOT NULL, 
@@ -313,7 +313,7 @@ CREATE TABLE turn (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, number)
 );
-INSERT INTO "turn" VALUES(1,'run-risky:job',1,'routine','this needs a person','[{"tool": "risky", "arguments": {"what": "\u91cd\u555f"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 00:34:22.225508',1);
+INSERT INTO "turn" VALUES(1,'run-risky:job',1,'routine','this needs a person','[{"tool": "risky", "arguments": {"what": "\u91cd\u555f"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 02:27:17.549147',1);
 CREATE INDEX ix_approval_run_id ON approval (run_id);
 CREATE INDEX ix_approval_state ON approval (state);
 CREATE INDEX ix_assignment_due ON assignment (state, lease_until);
