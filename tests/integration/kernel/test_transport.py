@@ -85,7 +85,7 @@ def test_fifty_megabytes_are_not_decoded_row_15(settled: Fleet) -> None:
     del raw
     works(settled, "after 50 MB")
     letter = until(lambda: settled.letters()[before:])[0]
-    assert "message may have 1,048,576" in letter["reason"]
+    assert "message may have 4,194,304" in letter["reason"]
     assert "body" not in letter
 
 
