@@ -72,6 +72,8 @@ def _transport(settings: Settings) -> dict[str, Any]:
             # what a dead worker left unacknowledged comes back within 65 s; kombu looks every 100 s
             "unacked_restore_interval": 5,
             "unacked_restore_throttle": 1,
+            # whoever is killed while it restores leaves this lock behind: for 5 minutes by default
+            "unacked_mutex_expire": 10,
             "priority_steps": list(PRIORITY_STEPS),
             "sep": _PRIORITY_SEPARATOR,
             "queue_order_strategy": "priority",

@@ -18,10 +18,11 @@ import celery
 import kombu
 import pytest
 
-from kernel.broker import Doorbell, queue_keys
+from kernel.broker import Doorbell, make_celery, queue_keys
 from kernel.dead_letters import KEPT_BYTES
 from kernel.errors import Retryable
 from kernel.redaction import Redactor
+from kernel.settings import Settings
 from tests.support.broker_fleet import Fleet, fleet, until, worker
 from tests.support.garbage import GARBAGE, sound
 
@@ -364,3 +365,12 @@ def test_stock_a_restart_with_an_unacked_message_still_ends_the_worker(tmp_path:
         until(lambda: made.worker.poll() is not None, lambda: MEND)
         assert made.worker.returncode == 1, MEND
         assert "has no attribute 'hostname'" in made.log, MEND
+
+
+def test_a_worker_killed_while_it_restores_holds_up_the_others_for_seconds(
+    tmp_path: Path, redis_url: str
+) -> None:
+    app = make_celery(Settings(redis_url=redis_url, data_dir=tmp_path), "test")
+    with app.connection_for_read() as connection:
+        assert connection.default_channel.qos.unacked_mutex_expire == 10
+    app.close()
