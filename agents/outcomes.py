@@ -27,7 +27,7 @@ from kernel.database import Database
 from kernel.errors import Fatal
 from kernel.events import Event, StatusChange, TextDelta
 from kernel.lease import hold
-from kernel.outbox import record
+from kernel.outbox import record, told
 from kernel.questions import withdraw
 from kernel.records import ApprovalRow, AssignmentRow, RunRow, TurnRow
 from kernel.shapes import present
@@ -200,23 +200,19 @@ def fail_broken(database: Database, assignment_id: str, *, worker: str, reason: 
 
 def moved(row: AssignmentRow, state: AssignmentState | None = None, reason: str = "") -> StatusChange:
     """Return the event that tells where an assignment stands, or where it goes now."""
-    return StatusChange(
-        run_id=row.run_id,
-        assignment_id=row.id,
-        agent=row.agent,
-        state=(state or AssignmentState(row.state)).value,
-        reason=reason or ("" if state else row.reason),
-    )
+    if state is None:
+        return told(row)
+    return told(row).model_copy(update={"state": state.value, "reason": reason})
 
 
 def begun(session: Session, row: AssignmentRow, worker: str) -> list[Event]:
     """Return what is told when a worker takes an assignment: text that a lost worker left half said is void."""
     attempt = row.attempts + 1
-    told = moved(row, AssignmentState.running).model_copy(
+    taken = moved(row, AssignmentState.running).model_copy(
         update={"detail": {"worker": worker, "attempt": attempt}}
     )
     if row.fence == 1:
-        return [told]
+        return [taken]
     turn = 1 + session.exec(select(func.count()).where(TurnRow.assignment_id == row.id)).one()
     ids: Any = {"run_id": row.run_id, "assignment_id": row.id, "agent": row.agent}
-    return [told, TextDelta(turn=turn, text="", superseded=True, **ids)]
+    return [taken, TextDelta(turn=turn, text="", superseded=True, **ids)]

@@ -12,7 +12,7 @@ from kernel.clock import now
 from kernel.contracts import Effect
 from kernel.database import Database
 from kernel.events import StatusChange
-from kernel.outbox import record
+from kernel.outbox import record, told
 from kernel.questions import withdraw
 from kernel.records import AssignmentRow, CallRow
 from kernel.states import AssignmentState, check_move
@@ -49,18 +49,6 @@ def effects(database: Database, assignments: Sequence[AssignmentRow]) -> list[Ca
             .order_by(col(CallRow.started_at))
         ).all()
         return [shapes.present(row) for row in rows]
-
-
-def told(row: AssignmentRow, **detail: Any) -> StatusChange:
-    """Return the event that tells where an assignment stands."""
-    return StatusChange(
-        run_id=row.run_id,
-        assignment_id=row.id,
-        agent=row.agent,
-        state=row.state,
-        reason=row.reason,
-        detail=detail,
-    )
 
 
 def begins(row: AssignmentRow) -> StatusChange:

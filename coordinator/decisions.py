@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from sqlmodel import Session, col, func, select
 
-from coordinator.assignments import told
 from coordinator.stopping import Stopped, look
 from coordinator.store import Store, change_row
 from kernel import logs
@@ -21,7 +20,7 @@ from kernel.control import Control
 from kernel.errors import Correctable, Refused, Retryable
 from kernel.events import ApprovalDecided, QuestionAnswered
 from kernel.ledgers import QuestionRow
-from kernel.outbox import record
+from kernel.outbox import record, told
 from kernel.questions import answer
 from kernel.records import ApprovalRow, AssignmentRow, AuditRow, CallRow, RunRow
 from kernel.shapes import present

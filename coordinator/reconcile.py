@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, exists, func, or_, update
 from sqlmodel import Session, col, select
 
-from coordinator.assignments import told
 from coordinator.dead_letters import DeadLetters
 from coordinator.decisions import Decisions, audit, decided_event
 from coordinator.store import Store, change_row
@@ -17,7 +16,7 @@ from kernel import logs
 from kernel.broker import COORDINATOR, Doorbell
 from kernel.clock import now
 from kernel.control import Control
-from kernel.outbox import record
+from kernel.outbox import record, told
 from kernel.questions import withdraw
 from kernel.records import ApprovalRow, AssignmentRow, DeadLetterRow, RunRow
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, RunState, check_move

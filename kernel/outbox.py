@@ -15,9 +15,9 @@ from sqlmodel import Session, col, select
 
 from kernel.clock import now
 from kernel.database import Database
-from kernel.events import Event
+from kernel.events import Event, StatusChange
 from kernel.ledgers import EventRow
-from kernel.records import RunRow
+from kernel.records import AssignmentRow, RunRow
 from kernel.text import storable
 
 #: Rows that one relay reads; a run has far fewer.
@@ -60,6 +60,18 @@ def record(session: Session, *events: Event) -> None:
             session.add(EventRow(run_id=run_id, seq=seq, body=body))
             if (recorded := _recorded.get()) is not None:
                 recorded.append(Recorded(run_id, seq, _text(body)))
+
+
+def told(row: AssignmentRow, **detail: Any) -> StatusChange:
+    """Return the event that tells where an assignment stands."""
+    return StatusChange(
+        run_id=row.run_id,
+        assignment_id=row.id,
+        agent=row.agent,
+        state=row.state,
+        reason=row.reason,
+        detail=detail,
+    )
 
 
 def rows_after(database: Database, run_id: str, seq: int) -> list[Recorded]:
