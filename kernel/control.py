@@ -13,7 +13,7 @@ from redis import asyncio as aioredis
 from redis.exceptions import RedisError
 
 from kernel.broker import Doorbell, queue_keys
-from kernel.errors import Retryable
+from kernel.errors import Correctable, NightdeskError, Refused, Retryable
 from kernel.faults import around
 
 _STOP_CHANNEL = "nightdesk:stop"
@@ -86,13 +86,19 @@ class Control:
                 f"{task} gave no answer within {seconds:g} s", why="no worker took the question in time"
             )
         answer = json.loads(answered[1])
-        if "error" in answer:
-            raise Retryable(f"{task} failed", why=str(answer["error"]))
+        if error := answer.get("error"):
+            raise _refusal(task, error if isinstance(error, dict) else {"why": str(error)})
         return answer["value"]
 
-    async def answer(self, reply_to: str, value: Any = None, *, error: str | None = None) -> None:
+    async def answer(self, reply_to: str, value: Any = None, *, error: NightdeskError | None = None) -> None:
         """Answer a question; the answer waits at most half a minute to be read."""
-        body = {"error": error} if error is not None else {"value": value}
+        told = error and {
+            "code": error.code,
+            "what": error.what,
+            "why": error.why,
+            "next_step": error.next_step,
+        }
+        body = {"error": told} if told else {"value": value}
         async with self._redis.pipeline() as pipe:
             pipe.rpush(reply_to, json.dumps(body, ensure_ascii=False))
             pipe.expire(reply_to, _REPLY_SECONDS)
@@ -118,3 +124,15 @@ class Control:
         except (RedisError, OSError) as error:
             raise Retryable("Redis did not answer", why=str(error)) from error
         return {"version": facts.get("redis_version"), "appendonly": policy.get("appendonly") == "yes"}
+
+
+#: What the asker can mend, and what asking again does not change, keep their class on the way.
+_KEPT: dict[str, type[NightdeskError]] = {kind.code: kind for kind in (Correctable, Refused)}
+
+
+def _refusal(task: str, error: dict[str, str]) -> NightdeskError:
+    """Return the error of an answer, in the class that says who must act."""
+    if kind := _KEPT.get(error.get("code", "")):
+        return kind(error["what"], why=error["why"], next_step=error["next_step"])
+    why = ": ".join(part for part in (error.get("what", ""), error.get("why", "")) if part)
+    return Retryable(f"{task} failed", why=why, next_step=error.get("next_step", ""))

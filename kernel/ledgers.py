@@ -79,3 +79,15 @@ class QuestionRow(SQLModel, table=True):
     reason: str = ""
     created_at: datetime = _moment()
     answered_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+
+
+class WorkingRow(SQLModel, table=True):
+    """One slot of a run's working memory: what, where, when, which ids; gone a day after the run ended."""
+
+    __tablename__ = "working"
+    run_id: str = Field(primary_key=True)
+    slot: str = Field(primary_key=True)
+    value: Any = Field(default=None, sa_column=Column(JSON, nullable=False))
+    #: Who wrote it: `request`, or the key of an assignment.
+    source: str = ""
+    at: datetime = _moment()

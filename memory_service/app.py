@@ -26,7 +26,8 @@ register(celery_app, _process, Control(connect(_settings.redis_url)), _opening.m
 async def _start(_queues: list[str]) -> None:
     """Open the memory and catch up; a memory that cannot be opened ends the worker, which must not take work."""
     try:
-        await asyncio.to_thread(lambda: _opening.memory().catch_up())
+        opened = await asyncio.to_thread(_opening.memory)
+        await asyncio.to_thread(opened.service.catch_up)
     except Fatal as error:
         logs.get(__name__).critical("memory_not_opened", reason=str(error))
         os.kill(os.getpid(), signal.SIGTERM)

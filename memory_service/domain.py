@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from kernel.contracts import Value
 from kernel.errors import Correctable
@@ -66,10 +66,19 @@ class Candidate(Value):
     emotion: float = Field(default=0, ge=0, le=1)
     source_kind: SourceKind
     source_ref: str = ""
+    #: The session it was told in, "" where there is none.
+    session: str = ""
+    #: Words beside the text (neighbouring turns, resolved dates): indexed with it, never shown.
+    context: str = ""
+    #: Ids of the memories it was made of: it is forgotten with any of them.
+    made_from: list[str] = []
     #: True where part of the text was copied from a log, an alert or a tool.
     quotes_untrusted: bool = False
     half_life_days: float | None = Field(default=None, gt=0)
-    expires_at: datetime | None = None
+    #: From when on it is true, where that is not the moment it is told.
+    valid_from: AwareDatetime | None = None
+    valid_to: AwareDatetime | None = None
+    expires_at: AwareDatetime | None = None
 
     @property
     def trust(self) -> float:
@@ -103,6 +112,7 @@ class Memory:
     kind: Kind
     key: str
     text: str
+    context: str = ""
     slots: dict[str, Any] = field(default_factory=dict)
     tags: list[str] = field(default_factory=list)
     source_kind: SourceKind = "user"

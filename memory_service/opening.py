@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from threading import Lock
 
 from kernel.database import Database
@@ -12,6 +13,14 @@ from memory_service.service import MemoryService
 from memory_service.space import Space
 
 
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """The use cases of an opened memory, by what they are about."""
+
+    service: MemoryService
+    index: MemoryIndex
+
+
 class Opening:
     """Opens the memory when it is first asked for; a failure is raised each time until it succeeds."""
 
@@ -20,22 +29,22 @@ class Opening:
         self._database = database
         self._worker = worker
         self._lock = Lock()
-        self._opened: tuple[MemoryService, MemoryIndex] | None = None
+        self._opened: Opened | None = None
 
-    def memory(self) -> MemoryService:
+    def memory(self) -> Opened:
         """Return the opened memory."""
         with self._lock:
             if self._opened is None:
                 self._opened = self._open()
-            return self._opened[0]
+            return self._opened
 
     def flush(self) -> None:
         """Put the index on the disk, where one is open."""
         with self._lock:
             if self._opened is not None:
-                self._opened[1].flush()
+                self._opened.index.flush()
 
-    def _open(self) -> tuple[MemoryService, MemoryIndex]:
+    def _open(self) -> Opened:
         from memory_service.decay import Decay
         from memory_service.embed import embedder_of
         from memory_service.embed.port import CachedQuestions
@@ -58,7 +67,7 @@ class Opening:
             redaction=Redactor(settings.secrets()),
             recall_limit=settings.recall_limit,
         )
-        return service, index
+        return Opened(service=service, index=index)
 
 
 def _index(settings: Settings, space: Space) -> MemoryIndex:

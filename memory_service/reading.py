@@ -29,6 +29,7 @@ def to_memory(row: MemoryRow, state: MemoryStateRow) -> Memory:
         kind=row.kind,  # type: ignore[arg-type] # only candidates are stored, and they are checked
         key=row.key,
         text=row.text,
+        context=row.context,
         slots=row.slots,
         tags=row.tags,
         source_kind=row.source_kind,  # type: ignore[arg-type] # as above

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy import DDL, JSON, Column, Index, LargeBinary, UniqueConstraint, event, text
 from sqlmodel import Field, SQLModel
 
 from kernel.clock import now
@@ -54,10 +54,16 @@ class MemoryRow(SQLModel, table=True):
     key_hash: str
     live: bool = True
     text: str
+    #: Words beside the text (the turns before and after it): indexed, never shown.
+    context: str = ""
     slots: dict[str, Any] = _json(dict)
     tags: list[str] = _json(list)
     source_kind: str
     source_ref: str = ""
+    #: The session it was told in; a session may leave only so many memories a day.
+    session: str = ""
+    #: Ids of the memories it was made of (summaries): it is forgotten with any of them.
+    made_from: list[str] = _json(list)
     trust: float
     #: All that is left of a forgotten memory is this hash.
     content_hash: str = Field(index=True)
@@ -150,8 +156,18 @@ class EmbedSpaceRow(SQLModel, table=True):
     name: str
     dimensions: int
     probe: list[float] = _json(list)
+    #: `current` (served), `shadow` (being built beside it), `retired` (kept for a way back).
     state: str = "current"
+    #: Settings that make its embedder again: embedder, model, base_url; never a key.
+    made_by: dict[str, Any] = _json(dict)
+    #: Where its vectors are cached: a rebuilt space shares those of the space it replaces. "": under its own id.
+    vectors_of: str = ""
+    #: Highest memory that a shadow build has come to.
+    built_to: int = 0
+    #: Measured cut-offs and what they rest on (`nightdesk memory calibrate`); empty: the embedder's seed values.
+    calibration: dict[str, Any] = _json(dict)
     created_at: datetime = _moment()
+    retired_at: datetime | None = _no_moment()
 
 
 class EmbedCacheRow(SQLModel, table=True):
@@ -161,3 +177,28 @@ class EmbedCacheRow(SQLModel, table=True):
     space_id: str = Field(primary_key=True)
     content_hash: str = Field(primary_key=True)
     vector: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class MemoryRateRow(SQLModel, table=True):
+    """How many memories a session or source left on a day (UTC, YYYY-MM-DD)."""
+
+    __tablename__ = "memory_rate"
+    namespace: str = Field(primary_key=True)
+    source: str = Field(primary_key=True)
+    day: str = Field(primary_key=True, index=True)
+    count: int = 0
+
+
+#: The words of archived memories, found by text alone: hashed tokens of `lexical`, so that engines split them alike
+#: whatever the language. A virtual table of FTS5 in SQLite; a tsvector with its index in PostgreSQL.
+ARCHIVE_DDL: dict[str, tuple[str, ...]] = {
+    "sqlite": ("CREATE VIRTUAL TABLE IF NOT EXISTS memory_archive USING fts5(words)",),
+    "postgresql": (
+        "CREATE TABLE IF NOT EXISTS memory_archive (rowid INTEGER PRIMARY KEY, words TSVECTOR NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS ix_memory_archive ON memory_archive USING gin (words)",
+    ),
+}
+for _dialect, _statements in ARCHIVE_DDL.items():
+    for _statement in _statements:
+        _ddl = DDL(_statement).execute_if(dialect=_dialect)  # type: ignore[no-untyped-call] # SQLAlchemy has no types for it
+        event.listen(SQLModel.metadata, "after_create", _ddl)

@@ -11,45 +11,55 @@ from celery import Celery
 from kernel.control import Control
 from kernel.errors import NightdeskError
 from kernel.process import Announcer, Process, doorway
-from memory_service.service import MemoryService
+from memory_service.opening import Opened
 
-Opened = Callable[[], MemoryService]
+#: What may be asked over the queue: each takes a question as it comes and answers with JSON.
+QUESTIONS: dict[str, Callable[[Opened, dict[str, Any]], Any]] = {
+    "recall": lambda memory, asked: [hit.model_dump(mode="json") for hit in memory.service.recall(asked)],
+    "list": lambda memory, asked: memory.service.page(asked),
+    "forget": lambda memory, asked: memory.service.forget(asked),
+}
+#: What is only rung for: the subject is a run's id, or nothing.
+DOORBELLS: dict[str, Callable[[Opened, str], Any]] = {
+    "learn": lambda memory, run_id: memory.service.learn(run_id),
+    "relay": lambda memory, _: memory.service.relay(),
+    "reinforce": lambda memory, _: memory.service.reinforce(),
+    "decay": lambda memory, _: memory.service.decay(),
+}
 
 
-def register(app: Celery, process: Process, control: Control, memory: Opened) -> None:
-    """Register the questions `recall`, `list`, `forget` and the doorbells `learn`, `relay`, `reinforce`, `decay`."""
+def register(app: Celery, process: Process, control: Control, memory: Callable[[], Opened]) -> None:
+    """Register every question and doorbell as the task `memory.<name>`."""
+    for name, ask in QUESTIONS.items():
+        _question(app, process, control, memory, name, ask)
+    for name, ring in DOORBELLS.items():
+        _doorbell(app, process, memory, name, ring)
 
-    async def answer(reply_to: str, work: Callable[[], Any]) -> None:
+
+def _question(
+    app: Celery,
+    process: Process,
+    control: Control,
+    memory: Callable[[], Opened],
+    name: str,
+    ask: Callable[[Opened, dict[str, Any]], Any],
+) -> None:
+    @doorway(app, process, f"memory.{name}")
+    async def answer(announcer: Announcer, reply_to: str, question: dict[str, Any]) -> None:
         try:
-            await control.answer(reply_to, await asyncio.to_thread(work))
+            await control.answer(reply_to, await asyncio.to_thread(lambda: ask(memory(), question)))
         except NightdeskError as error:
-            await control.answer(reply_to, error=str(error))
+            await control.answer(reply_to, error=error)
             raise
 
-    @doorway(app, process, "memory.recall")
-    async def recall(announcer: Announcer, reply_to: str, question: dict[str, Any]) -> None:
-        await answer(reply_to, lambda: [hit.model_dump(mode="json") for hit in memory().recall(question)])
 
-    @doorway(app, process, "memory.list")
-    async def list_(announcer: Announcer, reply_to: str, question: dict[str, Any]) -> None:
-        await answer(reply_to, lambda: memory().page(question))
-
-    @doorway(app, process, "memory.forget")
-    async def forget(announcer: Announcer, reply_to: str, question: dict[str, Any]) -> None:
-        await answer(reply_to, lambda: memory().forget(question))
-
-    @doorway(app, process, "memory.learn")
-    async def learn(announcer: Announcer, run_id: str) -> None:
-        await asyncio.to_thread(lambda: memory().learn(run_id))
-
-    @doorway(app, process, "memory.relay")
-    async def relay(announcer: Announcer, subject: str = "") -> None:
-        await asyncio.to_thread(lambda: memory().relay())
-
-    @doorway(app, process, "memory.reinforce")
-    async def reinforce(announcer: Announcer, subject: str = "") -> None:
-        await asyncio.to_thread(lambda: memory().reinforce())
-
-    @doorway(app, process, "memory.decay")
-    async def decay(announcer: Announcer, subject: str = "") -> None:
-        await asyncio.to_thread(lambda: memory().decay())
+def _doorbell(
+    app: Celery,
+    process: Process,
+    memory: Callable[[], Opened],
+    name: str,
+    ring: Callable[[Opened, str], Any],
+) -> None:
+    @doorway(app, process, f"memory.{name}")
+    async def rung(announcer: Announcer, subject: str = "") -> None:
+        await asyncio.to_thread(lambda: ring(memory(), subject))

@@ -91,8 +91,8 @@ def _insert(
     row = MemoryRow(
         id=str(uuid.uuid4()),
         live=not beside,
-        valid_from=at,
-        valid_to=at if outcome == "history" else None,
+        valid_from=candidate.valid_from or at,
+        valid_to=at if outcome == "history" else candidate.valid_to,
         recorded_at=at,
         key_hash=candidate.key_hash,
         content_hash=candidate.content_hash,
@@ -129,7 +129,10 @@ def _first_state(pk: int, candidate: Candidate, at: datetime) -> MemoryStateRow:
     )
 
 
-_COPIED = {"namespace", "user", "owner", "kind", "key", "text", "slots", "tags", "source_kind", "source_ref"}
+_COPIED = {
+    *("namespace", "user", "owner", "kind", "key", "text", "context", "slots", "tags"),
+    *("source_kind", "source_ref", "session", "made_from"),
+}
 
 
 def _close(session: Session, old: tuple[MemoryRow, MemoryStateRow], new_id: str, at: datetime) -> None:
@@ -195,8 +198,8 @@ def enqueue(session: Session, pk: int, rev: int, at: datetime) -> None:
 def erase(session: Session, row: MemoryRow, state: MemoryStateRow, at: datetime) -> None:
     """Remove all text of a memory; what stays is a tombstone with the hash of its content."""
     _drop_vectors(session, row)
-    row.text = row.key = row.key_hash = row.source_ref = ""
-    row.slots, row.tags, row.live = {}, [], False
+    row.text = row.context = row.key = row.key_hash = row.source_ref = row.session = ""
+    row.slots, row.tags, row.made_from, row.live = {}, [], [], False
     state.status, state.tier, state.next_transition_at = Status.deleted.value, "deleted", NEVER
     session.add(row)
     changed(session, state, at)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any
 
 import typer
 
 from coordinator.cli import screen
+from coordinator.cli.memory_asking import Namespace, ask
 from coordinator.cli.options import AsJson, DataDir
 
 app = typer.Typer(help="What the desk remembers.", no_args_is_help=True)
 
-#: A person waits: longer than a run would, short enough to say that nobody answers.
-_ANSWER_SECONDS = 10.0
 #: Whom a request is from unless it says otherwise (kernel.contracts.Request).
 _USER = "local"
-
-Namespace = Annotated[str, typer.Option(help="Whose memories.")]
 
 
 @app.command()
@@ -32,7 +28,7 @@ def recall(
 ) -> None:
     """Show what the desk would recall for a request, and why."""
     _show(
-        _ask(
+        ask(
             data_dir,
             "memory.recall",
             {"text": text, "namespace": namespace, "user": _USER, "limit": limit},
@@ -51,7 +47,7 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List memories, the newest first."""
-    _show(_ask(data_dir, "memory.list", {"namespace": namespace, "limit": limit}), as_json=as_json)
+    _show(ask(data_dir, "memory.list", {"namespace": namespace, "limit": limit}), as_json=as_json)
 
 
 @app.command()
@@ -67,7 +63,7 @@ def forget(
     from coordinator.cli.connection import user_name
     from kernel.errors import Correctable
 
-    answer = _ask(data_dir, "memory.forget", {"id": memory, "namespace": namespace, "by": user_name()})
+    answer = ask(data_dir, "memory.forget", {"id": memory, "namespace": namespace, "by": user_name()})
     if answer.get("forgotten") is None:
         raise Correctable(
             f"there is no memory {memory!r} in {namespace!r}",
@@ -77,34 +73,6 @@ def forget(
         screen.print_json(answer)
     else:
         screen.remark(f"forgot {memory}")
-
-
-def _ask(data_dir: Any, task: str, question: dict[str, Any]) -> Any:
-    from coordinator.cli.connection import client, join, require_redis
-    from kernel.broker import MEMORY, Doorbell
-    from kernel.control import Control, connect
-    from kernel.errors import Retryable
-    from kernel.redaction import Redactor
-
-    settings = join(data_dir)
-    require_redis(settings)
-
-    async def ask() -> Any:
-        redis = connect(settings.redis_url)
-        try:
-            doorbell = Doorbell(client(settings), Redactor(settings.secrets()))
-            return await Control(redis).ask(
-                doorbell, task, queue_name=MEMORY, question=question, seconds=_ANSWER_SECONDS
-            )
-        finally:
-            await redis.aclose()
-
-    try:
-        return asyncio.run(ask())
-    except Retryable as error:
-        raise Retryable(
-            error.what, why=error.why, next_step="See with `nightdesk status` whether memory runs."
-        ) from error
 
 
 def _show(answer: Any, *, as_json: bool) -> None:

@@ -56,7 +56,7 @@ async def test_an_error_and_silence_are_retryable(redis: aioredis.Redis, bell: D
     asked = asyncio.create_task(
         control.ask(bell, "memory.recall", queue_name="memory", question={}, seconds=5)
     )
-    await control.answer(await _reply_to(redis), error="index is being built")
+    await control.answer(await _reply_to(redis), error=Retryable("index is being built"))
     with pytest.raises(Retryable, match="index is being built"):
         await asked
     with pytest.raises(Retryable, match=r"no answer within 0\.05 s"):

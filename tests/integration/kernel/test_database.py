@@ -32,7 +32,12 @@ def test_migrating_twice_is_harmless_and_matches_the_rows(database: Database) ->
 
     assert migrate(database) == revision(database)
     with database.reading() as session:
-        context = MigrationContext.configure(session.connection(), opts={"compare_type": False})
+        # the archive is a virtual table: SQLite keeps it in tables of its own, which no row describes
+        options = {
+            "compare_type": False,
+            "include_name": lambda name, *_: "memory_archive" not in (name or ""),
+        }
+        context = MigrationContext.configure(session.connection(), opts=options)
         assert compare_metadata(context, SQLModel.metadata) == []
 
 

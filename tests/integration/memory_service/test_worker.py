@@ -18,7 +18,7 @@ import pytest
 from kernel.broker import Doorbell, make_celery
 from kernel.control import Control, connect
 from kernel.database import Database
-from kernel.errors import Retryable
+from kernel.errors import Correctable
 from kernel.redaction import Redactor
 from kernel.schema import migrate
 from kernel.settings import Settings
@@ -125,7 +125,7 @@ def test_it_learns_when_rung_answers_when_asked_and_forgets(redis_url: str, data
             ring(redis_url, task, "")
         listed = ask(redis_url, "memory.list", {"namespace": "default"})
         assert [m["id"] for m in listed["memories"]] == [hit["id"]]
-        with pytest.raises(Retryable, match="cannot be read"):
+        with pytest.raises(Correctable, match="cannot be read"):
             ask(redis_url, "memory.recall", {"colour": "red"})
         assert ask(redis_url, "memory.forget", {"id": hit["id"]}) == {"forgotten": hit["id"]}
         assert ask(redis_url, "memory.recall", {"text": "checkout returns 503"}) == []
