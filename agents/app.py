@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agents.catalog import load
 from agents.presence import Presence
 from agents.runtime.tools import Resources
 from agents.service import Agents
 from agents.tasks import register
 from kernel.artifacts import ArtifactStore
-from kernel.broker import Doorbell, make_celery, queue
+from kernel.broker import MEMORY, Doorbell, make_celery, queue
 from kernel.budget import Purse
 from kernel.cards import Cards
 from kernel.control import Control, connect
@@ -26,18 +28,26 @@ _process = Process("agents")
 _redis = connect(_settings.redis_url)
 _database = Database(_settings.database)
 _control = Control(_redis)
+_doorbell = Doorbell(celery_app, Redactor(_settings.secrets()))
 _purse = Purse(_database, _redis, _settings.budgets)
+
+
+async def _ask_memory(task: str, question: dict[str, Any], seconds: float) -> Any:
+    return await _control.ask(_doorbell, task, queue_name=MEMORY, question=question, seconds=seconds)
+
+
 _agents = Agents(
     agents=load(_settings.agent_folders),
     resources=Resources(
         settings=_settings,
         database=_database,
         artifacts=ArtifactStore(_settings.artifacts, max_bytes=_settings.artifact_max_bytes),
+        memory=_ask_memory,
     ),
     model=make_model(_settings, _purse),
     purse=_purse,
     control=_control,
-    doorbell=Doorbell(celery_app, Redactor(_settings.secrets())),
+    doorbell=_doorbell,
     events=EventLog(
         _redis,
         length=_settings.event_stream_length,

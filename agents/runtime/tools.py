@@ -23,6 +23,8 @@ from kernel.settings import Settings
 
 T = TypeVar("T")
 Risk = Literal["read", "low", "high"]
+#: Asks the memory service (task, question, seconds to wait); raises Retryable where no answer comes in time.
+AskMemory = Callable[[str, dict[str, Any], float], Awaitable[Any]]
 
 #: Apart from the threads that commit: calls that hang in all of these, past their time, keep nobody from writing.
 _THREADS = ThreadPoolExecutor(32, thread_name_prefix="tool")
@@ -41,6 +43,8 @@ class Resources:
     settings: Settings
     database: Database
     artifacts: ArtifactStore
+    #: None where no memory service is in reach (tests, a desk without one).
+    memory: AskMemory | None = None
 
 
 class ChildLog(Protocol):
