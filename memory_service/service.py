@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -19,6 +19,7 @@ from memory_service.gate import Verdict, gate
 from memory_service.reading import PAGE_MAX, page
 from memory_service.recall import Question, Recall
 from memory_service.relay import Drift, Relay
+from memory_service.remembering import Admitted, candidate_of, told_before
 from memory_service.store import Lesson, Store
 from memory_service.upsert import Written
 
@@ -104,15 +105,30 @@ class MemoryService:
 
     def remember(self, candidate: Candidate, *, actor: str) -> Written | None:
         """Store one candidate at once; None where the gate dropped it."""
+        became = self.admit(candidate, actor=actor)
+        return (
+            None if became.id is None or became.outcome == "dropped" else Written(became.id, became.outcome)
+        )
+
+    def admit(self, candidate: Candidate, *, actor: str) -> Admitted:
+        """Store one candidate at once and say what became of it; a source that repeats itself is heard once."""
         check_name("the namespace", candidate.namespace)
         check_name("the user", candidate.user, empty=True)
         candidate, verdict, why = self._gated(candidate)
         if verdict == "drop":
             log.info("not_remembered", reason=why)
-            return None
+            return Admitted(id=None, outcome="dropped", reason=why)
+        if known := told_before(self._store.database, candidate, actor):
+            outcome: Literal["quarantine", "touch"] = "quarantine" if known.quarantined else "touch"
+            return Admitted(id=known.id, outcome=outcome, reason=why or "the same source has said it before")
         written = self._store.write(candidate, verdict, at=self._now(), actor=actor, reason=why)
         self._relay.drain()
-        return written
+        return Admitted(id=written.id, outcome=written.outcome, reason=why)
+
+    def tell(self, telling: dict[str, Any]) -> dict[str, Any]:
+        """Remember what was told over the queue (see remembering.candidate_of): `{"id", "outcome", "reason"}`."""
+        candidate = candidate_of(telling)
+        return self.admit(candidate, actor=candidate.source_ref or candidate.source_kind).model_dump()
 
     def page(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return a page: `{"memories": [...], "total": n, "next": cursor or None}`, newest first."""

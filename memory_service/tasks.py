@@ -16,6 +16,7 @@ from memory_service.opening import Opened
 #: What may be asked over the queue: each takes a question as it comes and answers with JSON.
 QUESTIONS: dict[str, Callable[[Opened, dict[str, Any]], Any]] = {
     "recall": lambda memory, asked: [hit.model_dump(mode="json") for hit in memory.service.recall(asked)],
+    "remember": lambda memory, asked: memory.service.tell(asked),
     "list": lambda memory, asked: memory.service.page(asked),
     "forget": lambda memory, asked: memory.service.forget(asked),
 }
