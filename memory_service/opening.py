@@ -8,6 +8,7 @@ from threading import Lock
 from kernel.database import Database
 from kernel.redaction import Redactor
 from kernel.settings import Settings
+from memory_service.citations import CitationCheck
 from memory_service.index.port import MemoryIndex
 from memory_service.service import MemoryService
 from memory_service.space import Space
@@ -19,6 +20,7 @@ class Opened:
 
     service: MemoryService
     index: MemoryIndex
+    citations: CitationCheck
 
 
 class Opening:
@@ -67,7 +69,7 @@ class Opening:
             redaction=Redactor(settings.secrets()),
             recall_limit=settings.recall_limit,
         )
-        return Opened(service=service, index=index)
+        return Opened(service=service, index=index, citations=CitationCheck(self._database))
 
 
 def _index(settings: Settings, space: Space) -> MemoryIndex:

@@ -19,6 +19,7 @@ QUESTIONS: dict[str, Callable[[Opened, dict[str, Any]], Any]] = {
     "remember": lambda memory, asked: memory.service.tell(asked),
     "list": lambda memory, asked: memory.service.page(asked),
     "forget": lambda memory, asked: memory.service.forget(asked),
+    "check": lambda memory, asked: memory.citations.check(asked),
 }
 #: What is only rung for: the subject is a run's id, or nothing.
 DOORBELLS: dict[str, Callable[[Opened, str], Any]] = {

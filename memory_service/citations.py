@@ -1,0 +1,177 @@
+"""Judges citations of memories by rule: served to the run, still valid, as it was told, and saying what is claimed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Collection
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, Field, ValidationError
+
+from kernel import clock
+from kernel.contracts import Value
+from kernel.database import Database
+from kernel.errors import Correctable
+from memory_service import lexical
+from memory_service.domain import Memory, Status, check_name
+from memory_service.reading import by_ids
+
+Verdict = Literal["ok", "unknown", "foreign", "stale", "unsupported"]
+
+#: A sentence and a memory must share this part of the words of the shorter one: one of six, as a long sentence that
+#: names the cause and nothing else of a memory does. Chosen on the wordings in the tests, not measured on models.
+SUPPORT = 0.15
+#: With fewer words of its own a sentence claims nothing ("As before [mem:…]").
+_CLAIM = 2
+#: An answer with more citations than this is no answer.
+_MOST, _SENTENCE_CHARACTERS = 64, 2000
+
+_ID = re.compile(r"[0-9a-f][0-9a-f\-]{7,35}")
+_CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+#: A name that is the same in every language: it has a digit or inner punctuation.
+_NAME = re.compile(r"\d|\w[-_./:]\w")
+_NUMBERED = re.compile(r"\d")
+#: Words by which a citation is introduced; they say nothing about the memory.
+_FILLER = frozenset(
+    lexical.tokens(
+        "memory recalled remembered recorded seen before earlier previous previously again last time learnt learned "
+        "known same incident",
+        query=True,
+    )
+)
+
+
+class Citation(Value):
+    """One citation: the id, sha256 of the text as it was served ("": not known), and the sentence that cites."""
+
+    id: str
+    text_hash: str = ""
+    sentence: str = Field(default="", max_length=_SENTENCE_CHARACTERS)
+    #: The moment that the memory was asked about, where it was not the present.
+    as_of: AwareDatetime | None = None
+
+
+class Checking(Value):
+    """What is asked: may these be cited by a run of this namespace and user, to which `served` were served?"""
+
+    namespace: str = "default"
+    user: str = ""
+    citations: list[Citation] = Field(max_length=_MOST)
+    served: list[str] = []
+
+
+class Judged(Value):
+    """A verdict on one citation, and why where it is not ok."""
+
+    id: str
+    verdict: Verdict
+    why: str = ""
+
+
+class CitationCheck:
+    """The use case: one SELECT, then rules."""
+
+    def __init__(self, database: Database, *, now: Callable[[], datetime] = clock.now) -> None:
+        self._database = database
+        self._now = now
+
+    def check(self, question: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the verdicts in the order of the citations; see Checking for what is asked."""
+        try:
+            asked = Checking.model_validate(question)
+        except ValidationError as error:
+            problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+            raise Correctable("the citations cannot be read", why=problems[:500]) from error
+        check_name("the namespace", asked.namespace)
+        check_name("the user", asked.user, empty=True)
+        ids = sorted({citation.id for citation in asked.citations if _ID.fullmatch(citation.id)})
+        known = by_ids(self._database, ids)
+        served = frozenset(asked.served)
+        at = self._now()
+        judged = [judge(c, known.get(c.id), asked, served=served, at=at) for c in asked.citations]
+        return [one.model_dump(mode="json") for one in judged]
+
+
+def judge(
+    citation: Citation, memory: Memory | None, asked: Checking, *, served: Collection[str], at: datetime
+) -> Judged:
+    """Return the verdict on one citation.
+
+    No such id, and the id of another namespace or user, are answered alike: nobody learns which ids exist.
+    """
+
+    def told(verdict: Verdict, why: str = "") -> Judged:
+        return Judged(id=citation.id, verdict=verdict, why=why)
+
+    own = memory is not None and memory.namespace == asked.namespace and memory.user in ("", asked.user)
+    if memory is None or not own:
+        return told("unknown", "there is no such memory")
+    if citation.id not in served:
+        if memory.status in (Status.deleted, Status.quarantined):
+            return told("unknown", "there is no such memory")
+        return told("foreign", "it was not served to this run")
+    if why := _stale(citation, memory, at):
+        return told("stale", why)
+    if not supported(citation.sentence, _said(memory)):
+        return told("unsupported", "the sentence that cites it says nothing of what the memory says")
+    return told("ok")
+
+
+def _stale(citation: Citation, memory: Memory, at: datetime) -> str:
+    """Return why a memory does not hold any more, or ""."""
+    if memory.status is not Status.active:
+        gone = {Status.deleted: "it was forgotten", Status.archived: "it was archived"}
+        return gone.get(memory.status, "it was withdrawn")
+    if not memory.visible(memory.namespace, memory.user, citation.as_of or at, at):
+        expired = memory.expires_at is not None and memory.expires_at <= at.timestamp()
+        return "it has expired" if expired else "it is no longer true: something newer stands in its place"
+    if citation.text_hash and citation.text_hash != text_hash(memory.text):
+        return "its text has changed since it was served"
+    return ""
+
+
+def text_hash(text: str) -> str:
+    """Return what tells one wording from another."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _said(memory: Memory) -> str:
+    """Return all that a reader was shown of a memory."""
+    slots = (value for value in memory.slots.values() if isinstance(value, str))
+    return " ".join([memory.text, memory.key, *slots])
+
+
+def supported(sentence: str, memory: str) -> bool:
+    """Tell whether a sentence has words or names of a memory; one that claims nothing needs none.
+
+    Across languages only names can be the same: there a sentence without a name is believed.
+    """
+    words = _words(sentence) - _FILLER
+    if len(words) < _CLAIM:
+        return True
+    there = set(lexical.tokens(memory, query=True)) | set(lexical.tokens(memory, query=False))
+    shared = words & there
+    if _one_language(sentence, memory):
+        return len(shared) >= max(1.0, SUPPORT * min(len(words), len(there)))
+    names = {word for word in words if _NAME.search(word)}
+    return not names or bool(names & there)
+
+
+def _words(sentence: str) -> set[str]:
+    """Return the words of a sentence; node-9 is one word, and no witness for what is said of node-7."""
+    counts = Counter(lexical.tokens(sentence, query=True))
+    for name in [word for word in counts if _NUMBERED.search(word)]:
+        for piece in set(lexical.tokens(name, query=True)) - {name}:
+            counts[piece] -= counts[name]
+    return {word for word, count in counts.items() if count > 0}
+
+
+def _one_language(sentence: str, memory: str) -> bool:
+    """Tell whether words of the one can be in the other; a CJK text with a Latin name in it is no Latin text."""
+    ours, theirs = bool(_CJK.search(sentence)), bool(_CJK.search(memory))
+    if ours == theirs:
+        return ours or lexical.share_script(sentence, memory)
+    return False
