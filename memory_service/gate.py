@@ -6,6 +6,7 @@ import re
 import unicodedata
 from typing import Any, Literal
 
+from memory_service.chatter import chatter
 from memory_service.domain import Candidate, normal
 
 #: Below this a memory is not worth its place in a prompt (reference: memory.md, 4.8).
@@ -15,11 +16,8 @@ TEXT_MAX_BYTES = 4000
 
 Verdict = Literal["store", "quarantine", "drop"]
 
-_SMALL_TALK = re.compile(
-    r"(hi|hello|hey|thanks?( you)?|thank you( very much)?|ok(ay)?|yes|no|sure|great|good (morning|evening|job)"
-    r"|你好|您好|谢谢|好的?|收到|嗯+|是的?|不是|早上好|ありがとう|はい|いいえ)"
-)
-_VAGUE = re.compile(r"(it|this|that|something|stuff|things?|这个|那个|东西)( (is|was|works?|broke))?")
+#: Kinds that we word ourselves: they quote what was asked, and are none of it.
+_OURS = ("procedure", "summary")
 #: The shape of an instruction: in a log, an alert or a tool's answer it is an attack, never a fact.
 _INSTRUCTION = re.compile(
     r"(ignore|disregard|forget|override) (all |any |the |your )*(previous|prior|above|earlier|instruction|rule|polic)"
@@ -62,10 +60,8 @@ def gate(candidate: Candidate) -> tuple[Verdict, str]:
         return "drop", "too long"
     if candidate.importance < IMPORTANCE_FLOOR:
         return "drop", "not important enough"
-    if _SMALL_TALK.fullmatch(text) or _VAGUE.fullmatch(text):
-        return "drop", "small talk"
-    if candidate.text.rstrip().endswith(("?", "？")):
-        return "drop", "a question"
+    if candidate.kind not in _OURS and (said := chatter(candidate.text)):
+        return "drop", said
     untrusted = candidate.source_kind != "user" or candidate.quotes_untrusted
     told = [candidate.text, candidate.key, *_strings(candidate.slots)]
     if untrusted and shaped_like_instruction("\n".join(told)):

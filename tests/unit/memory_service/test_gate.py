@@ -43,8 +43,8 @@ def test_the_floor_of_importance(importance: float, verdict: str) -> None:
 
 
 def test_a_document_is_no_memory_and_bytes_count() -> None:
-    assert gate(candidate("x" * 4000))[0] == "store"
-    assert gate(candidate("x" * 4001))[0] == "drop"
+    assert gate(candidate("pool " * 800))[0] == "store"
+    assert gate(candidate("pool " * 800 + "s"))[0] == "drop"
     assert gate(candidate("连" * 1334))[0] == "drop"
 
 
