@@ -1,0 +1,102 @@
+"""Tastes: which language and which length a preference asks for; each is a slot that a later wish takes over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memory_service.domain import Candidate
+
+#: The key under which a user's wish for a slot is kept: there is one of each in force.
+KEY = "style:{slot}"
+
+_LANGUAGES = {
+    "zh": r"chinese|mandarin|中文|汉语|漢語|普通话|华语|中国語|chinesisch",
+    "en": r"english|英文|英语|英語|englisch",
+    "ja": r"japanese|日文|日语|日語|日本語|japanisch",
+    "de": r"german|德文|德语|德語|ドイツ語|deutsch",
+    "fr": r"french|法文|法语|フランス語|französisch",
+    "es": r"spanish|西班牙(?:文|语)|スペイン語|spanisch",
+    "pt": r"portuguese|葡萄牙(?:文|语)|ポルトガル語|portugiesisch",
+    "it": r"italian|意大利(?:文|语)|イタリア語|italienisch",
+    "ru": r"russian|俄(?:文|语)|ロシア語|russisch",
+    "ko": r"korean|韩(?:文|语)|韓国語|koreanisch",
+    "ar": r"arabic|阿拉伯(?:文|语)|アラビア語|arabisch",
+}
+_LENGTHS = {
+    "short": r"short(?:er)?|brief(?:ly)?|concise(?:ly)?|terse(?:ly)?|succinct(?:ly)?|compact|crisp"
+    r"|简短(?:地|些|一点)?|简洁(?:地)?|精简|简明(?:扼要)?|简单(?:点|地)?|短一?[点些]|短く|手短に|簡潔に?|kurz|knapp",
+    "long": r"long(?:er)?|detailed|verbose(?:ly)?|thorough(?:ly)?|in (?:full |more |great )?detail|at length|exhaustive"
+    r"|详细(?:地|些|一点)?|详尽(?:地)?|长一?[点些]|詳しく|詳細に?|ausführlich|detailliert",
+}
+#: A wish about language or length is one about what we say; "short names for services" is none.
+_ABOUT = re.compile(
+    r"answer|repl(?:y|ies)|report|respon|message|notif|summar|write|explain|output|\bbe\b|\bkeep it\b|\btell me\b"
+    r"|\bspeak|\btalk|language"
+    r"|回答|回复|答复|报告|汇报|总结|说明|说话|写|通知|消息|输出|交流|沟通|答え|回答|返信|返事|報告|書い|説明|要約|話し"
+    r"|antwort|bericht|schreib|erklär|meld|nachricht|zusammenfass|sprich|sprech",
+    re.IGNORECASE,
+)
+#: What is refused is no wish for its opposite.
+_REFUSED = re.compile(
+    r"\b(?:not|never|no|don'?t|doesn'?t|avoid|stop|without|nicht|nie|niemals|kein\w*|ohne)\b"
+    r"|不要|别|不用|不再|勿|禁止|ないで|しない|やめ",
+    re.IGNORECASE,
+)
+_IN = r"(?:in |auf |into |to |(?:一律)?(?:使用|改用|用|以|说)\s?)?"
+_AFTER = r"(?: (?:only|please|bitte))?(?:で|に)?"
+
+
+def tastes(text: str) -> dict[str, str]:
+    """Return the slots that a stated preference fills: `language` (zh, en, …) and `length` (short, long)."""
+    if not _ABOUT.search(text) or _REFUSED.search(text):
+        return {}
+    found = {slot: list(_named(slot, text)) for slot in _SLOTS}
+    # two languages in one breath are no wish that a rule could read
+    return {slot: values[0] for slot, values in found.items() if len(values) == 1}
+
+
+def apart(candidate: Candidate) -> list[Candidate]:
+    """Return a preference keyed by its slot, one for each where it fills two; anything else as it is.
+
+    "Keep answers short, in Chinese" becomes "Keep answers short" and "Keep answers in Chinese", so that a later
+    wish for English leaves the wish for brevity alone.
+    """
+    if candidate.kind != "preference" or candidate.key:
+        return [candidate]
+    slots = tastes(candidate.text)
+    return [
+        candidate.model_copy(
+            update={
+                "key": KEY.format(slot=slot),
+                "text": _without(candidate.text, {other: v for other, v in slots.items() if other != slot}),
+                "slots": {**candidate.slots, slot: value},
+            }
+        )
+        for slot, value in slots.items()
+    ] or [candidate]
+
+
+_SLOTS = {"language": _LANGUAGES, "length": _LENGTHS}
+
+
+def _named(slot: str, text: str) -> Iterator[str]:
+    for value, words in _SLOTS[slot].items():
+        if re.search(_whole(words), text, re.IGNORECASE):
+            yield value
+
+
+def _whole(words: str) -> str:
+    """Return a pattern of whole words, where the script has words."""
+    return rf"(?<![a-zäöüß])(?:{words})(?:e[rsn]?)?(?![a-zäöüß])"
+
+
+def _without(text: str, slots: dict[str, str]) -> str:
+    """Return a text without the phrases of some slots, and without the joints that held them."""
+    for slot, value in slots.items():
+        lead = _IN if slot == "language" else ""
+        phrase = rf"(?:,| and| but| und|，|、|并且?|且)?\s*{lead}{_whole(_SLOTS[slot][value])}{_AFTER}"
+        text = re.sub(phrase, "", text, flags=re.IGNORECASE)
+    text = re.sub(r"\s*([,，、])\s*(?:[,，、]\s*)+", r"\1 ", text)
+    text = re.sub(r"(?:[,，、\s]|\b(?:and|und|but)\b|并且?|且)+$", "", text)
+    return re.sub(r"\b(answers?|reports?|replies|it),?(?: and)? (in|auf)\b", r"\1 \2", " ".join(text.split()))
