@@ -11,6 +11,7 @@ from sqlalchemy import func
 from sqlmodel import Session, select
 
 from agents.runtime.loop import spent
+from agents.runtime.memory_tools import remember
 from agents.runtime.spec import DoneTurn
 from kernel.clock import now
 from kernel.contracts import (
@@ -103,7 +104,14 @@ def why_stopped(database: Database, run_id: str, why: str) -> str:
 
 def effects(turns: Sequence[DoneTurn]) -> Outcome:
     """Return the calls that may have changed the world as actions: for an agent without words of its own for them."""
-    made = [call for turn in turns for call in turn.calls if call.fence and call.effect != Effect.read.value]
+    made = [
+        call
+        for turn in turns
+        for call in turn.calls
+        if call.fence
+        and call.effect != Effect.read.value
+        and call.tool != remember.name  # a note of the desk's own
+    ]
     actions = [
         ActionOutcome(
             name=call.tool,

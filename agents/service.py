@@ -12,6 +12,7 @@ from agents.outcomes import begun, fail_broken
 from agents.parting import not_ours
 from agents.runtime.artifact_tools import read_artifact
 from agents.runtime.mcp_servers import McpServers
+from agents.runtime.memory_tools import MEMORY_TOOLS
 from agents.runtime.spec import AgentSpec
 from agents.runtime.tools import Resources, Tool
 from kernel import logs
@@ -160,7 +161,9 @@ class Agents:
     def tools(self, spec: AgentSpec) -> dict[str, Tool]:
         """Return an agent's own tools, built once per process, narrowed by the settings."""
         if spec.name not in self._tools:
-            self._tools[spec.name] = [*spec.tools(self.resources.settings), read_artifact]
+            knows = self.resources.memory is not None and (self.model is not None or spec.memory)
+            more = MEMORY_TOOLS if knows else ()
+            self._tools[spec.name] = [*spec.tools(self.resources.settings), read_artifact, *more]
         return self._allowed(self._tools[spec.name])
 
     def _allowed(self, tools: list[Tool]) -> dict[str, Tool]:

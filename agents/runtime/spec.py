@@ -108,6 +108,8 @@ class AgentSpec:
     max_turns: int | None = None
     #: RE2 patterns over the request text, for agents that no playbook names.
     handles: tuple[str, ...] = ()
+    #: Its routine recalls and remembers: it gets those tools also where no model is configured.
+    memory: bool = False
 
     @property
     def queue(self) -> str:
