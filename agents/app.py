@@ -43,6 +43,7 @@ _agents = Agents(
         database=_database,
         artifacts=ArtifactStore(_settings.artifacts, max_bytes=_settings.artifact_max_bytes),
         memory=_ask_memory,
+        tally=_control.tally,
     ),
     model=make_model(_settings, _purse),
     purse=_purse,

@@ -138,7 +138,7 @@ class Assignment:
             texts.turn = 1 + len(await self._journal.load())
 
         async def judge(outcome: Outcome) -> tuple[Outcome, list[str]]:
-            return await judged(spec, work, self._agents.resources, outcome)
+            return await judged(spec, work, self._agents.resources, outcome, await self._journal.load())
 
         try:
             return await work_through(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -103,6 +103,20 @@ class Control:
             pipe.rpush(reply_to, json.dumps(body, ensure_ascii=False))
             pipe.expire(reply_to, _REPLY_SECONDS)
             await pipe.execute()
+
+    async def tally(self, name: str, counts: Mapping[str, int]) -> None:
+        """Add to the counts of a name; they are for metrics alone, and last as long as Redis's data."""
+        with redis_errors("a count"):
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for label, count in counts.items():
+                    pipe.hincrby(f"nightdesk:tally:{name}", label, count)
+                await pipe.execute()
+
+    async def tallied(self, name: str) -> dict[str, int]:
+        """Return the counts of a name."""
+        with redis_errors("a question about its counts"):
+            counted = await cast("Awaitable[dict[str, str]]", self._redis.hgetall(f"nightdesk:tally:{name}"))
+        return {label: int(count) for label, count in counted.items()}
 
     async def queue_lengths(self, names: list[str]) -> dict[str, int]:
         """Return how many messages wait in each queue, over all priorities."""

@@ -21,7 +21,7 @@ from kernel.database import Database
 from kernel.records import ApprovalRow, AssignmentRow, DeadLetterRow, RunRow
 from kernel.states import ApprovalState, AssignmentState, DeadLetterState, RunState
 
-#: Every metric: name, labels, help. All are gauges: the rows are the truth, and no process counts for itself.
+#: Every metric: name, labels, help. All are gauges: rows and Redis are the truth, and no process counts for itself.
 METRICS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("nightdesk_runs", ("state",), "Runs by state."),
     ("nightdesk_assignments", ("state",), "Assignments by state."),
@@ -34,9 +34,13 @@ METRICS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     ("nightdesk_live_workers", ("agent",), "Workers whose card is up."),
     ("nightdesk_dead_letters", ("queue",), "Unreadable messages and given-up work, kept for a person."),
+    ("nightdesk_citations", ("verdict",), "Citations of memories that were judged, counted in Redis."),
 )
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+#: What a citation can turn out to be (memory_service.citations), and those that nobody could ask after.
+CITATION_VERDICTS = ("ok", "unknown", "foreign", "stale", "unsupported", "unchecked")
 
 _EVERY = true()
 _UNPLANNED = (RunState.accepted.value, RunState.planning.value)
@@ -63,6 +67,8 @@ async def read(database: Database, control: Control, cards: Cards) -> Reading:
         queues.add(card.queue)
     reading.put("nightdesk_live_workers", live)
     reading.put("nightdesk_queue_length", dict(await control.queue_lengths(sorted(queues))))
+    judged = dict.fromkeys(CITATION_VERDICTS, 0.0)
+    reading.put("nightdesk_citations", {**judged, **await control.tallied("citations")})
     return reading
 
 

@@ -1,4 +1,4 @@
-"""The checker without a model: quotes must stand in the lines they name, memories must have been served."""
+"""The checker of evidence without a model: quotes must stand in the lines that they name."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ LineReader = Callable[[str, int], Awaitable[str | None]]
 
 _CUT = "…"
 _SPACE = re.compile(r"\s+")
-#: `[mem:id]`, or as the prompt shows it, `[mem:id|kind|tier|age]`.
-_MEMORY = re.compile(r"\[mem:([^\]|\s]+)(?:\|[^\]]*)?\]")
 
 
 def quote_stands(quote: str, line: str) -> bool:
@@ -52,24 +50,17 @@ async def _check_finding(finding: Finding, read: LineReader | None) -> tuple[Fin
     return (finding.model_copy(update={"evidence": good}) if good else None), problems
 
 
-async def check(outcome: Outcome, *, read: LineReader | None, served: set[str]) -> tuple[Outcome, list[str]]:
+async def check(outcome: Outcome, *, read: LineReader | None) -> tuple[Outcome, list[str]]:
     """Return the outcome without what cannot be proved, and what was refused, each with its reason.
 
-    Findings keep the evidence that stands; a finding without any falls. Citations of memories that
-    were not served to the run are taken out of the answer.
+    Findings keep the evidence that stands; a finding without any falls.
     """
     findings, refused = [], []
     for finding in outcome.findings:
         kept, problems = await _check_finding(finding, read)
         findings += [kept] if kept else []
         refused += problems
-    cited = {*outcome.cited_memories, *_MEMORY.findall(outcome.answer)}
-    refused += [f"memory {id_!r} was not served to this run" for id_ in sorted(cited - served)]
-    answer = _MEMORY.sub(lambda m: f"[mem:{m[1]}]" if m[1] in served else "", outcome.answer).strip()
-    checked = outcome.model_copy(
-        update={"findings": findings, "answer": answer, "cited_memories": sorted(cited & served)}
-    )
-    return checked, refused
+    return outcome.model_copy(update={"findings": findings}), refused
 
 
 def strip(outcome: Outcome, refused: list[str]) -> Outcome:

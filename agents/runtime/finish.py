@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, get_args
 
+from agents.runtime.citations import CITED
 from kernel.contracts import Evidence, Finding, NotDone, Outcome, Work
 from kernel.errors import Correctable
 from kernel.model.port import ToolSchema
 
 _SEVERITIES = get_args(Finding.model_fields["severity"].annotation)
-_MEMORY = re.compile(r"\[mem:([^\]|\s]+)")
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _EVIDENCE = {
@@ -72,7 +71,7 @@ def read_finish(arguments: dict[str, Any], work: Work, *, brain: str) -> Outcome
         )
     told = " ".join([answer, *(finding.detail for finding in findings)])
     served = {memory.id for memory in work.memories}
-    cited = dict.fromkeys(identifier for identifier in _MEMORY.findall(told) if identifier in served)
+    cited = dict.fromkeys(identifier for identifier in CITED.findall(told) if identifier in served)
     return Outcome(
         answer=answer,
         findings=findings,

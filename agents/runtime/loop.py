@@ -19,6 +19,12 @@ _TURNS_AHEAD = 2.5
 _ERROR_STREAK_NUDGE = 3
 _ERROR_STREAK_WITHDRAW = 5
 
+#: What a model is told to do about what the checkers refused.
+_MEND = (
+    "Quote lines that a tool returned, as they stand; cite only memories that you were given, each in a sentence "
+    "that says what the memory says."
+)
+
 OnText = Callable[[str | None], Awaitable[None]]
 
 
@@ -179,7 +185,7 @@ async def work_through(
             checked, refused = await check(outcome)
             if not refused or not _may_mend(turns, limits):
                 return _ended(checked, refused, turns)
-            nudge = f"Refused by the checker: {'; '.join(refused)}. Quote lines that a tool returned, as they stand."
+            nudge = f"Refused by the checker: {'; '.join(refused)}. {_MEND}"
         if any(call.state is CallState.unknown for turn in turns for call in turn.calls):
             turns = await journal.load()  # a person may have found out meanwhile
         press = pressure(turns, limits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -25,6 +25,8 @@ T = TypeVar("T")
 Risk = Literal["read", "low", "high"]
 #: Asks the memory service (task, question, seconds to wait); raises Retryable where no answer comes in time.
 AskMemory = Callable[[str, dict[str, Any], float], Awaitable[Any]]
+#: Adds to named counts that metrics tell.
+Tally = Callable[[str, Mapping[str, int]], Awaitable[None]]
 
 #: Apart from the threads that commit: calls that hang in all of these, past their time, keep nobody from writing.
 _THREADS = ThreadPoolExecutor(32, thread_name_prefix="tool")
@@ -45,6 +47,7 @@ class Resources:
     artifacts: ArtifactStore
     #: None where no memory service is in reach (tests, a desk without one).
     memory: AskMemory | None = None
+    tally: Tally | None = None
 
 
 class ChildLog(Protocol):

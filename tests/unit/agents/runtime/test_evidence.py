@@ -34,26 +34,18 @@ async def test_what_stands_is_kept_and_what_does_not_is_named() -> None:
     told = Outcome(
         findings=[finding(("app.log", 2, "pool exhausted"), ("app.log", 1, "pool"), ("app.log", 9, "x"))]
     )
-    kept, refused = await check(told, read=read, served=set())
+    kept, refused = await check(told, read=read)
     assert [e.line for e in kept.findings[0].evidence] == [2]
     assert refused == ["app.log:1 does not say 'pool'", "app.log:9 does not exist"]
     assert [n.why for n in strip(kept, refused).not_done] == refused
 
 
 async def test_a_finding_without_proof_falls() -> None:
-    kept, refused = await check(Outcome(findings=[finding()]), read=read, served=set())
+    kept, refused = await check(Outcome(findings=[finding()]), read=read)
     assert kept.findings == []
     assert "quotes no line" in refused[0]
 
 
 async def test_an_agent_that_reads_no_lines_makes_no_findings() -> None:
-    kept, refused = await check(Outcome(findings=[finding(("app.log", 2, "pool"))]), read=None, served=set())
+    kept, refused = await check(Outcome(findings=[finding(("app.log", 2, "pool"))]), read=None)
     assert (kept.findings, len(refused)) == ([], 1)
-
-
-async def test_only_served_memories_may_be_cited() -> None:
-    told = Outcome(answer="As before [mem:m1], not [mem:m2].", cited_memories=["m1"])
-    kept, refused = await check(told, read=read, served={"m1"})
-    assert kept.answer == "As before [mem:m1], not ."
-    assert kept.cited_memories == ["m1"]
-    assert refused == ["memory 'm2' was not served to this run"]
