@@ -9,6 +9,7 @@ from typing import Any
 from agents.runtime.citations import Cited, citations, question, without
 from agents.runtime.evidence import LineReader, check, strip
 from agents.runtime.loop import cut_off
+from agents.runtime.memory_tools import served_texts
 from agents.runtime.spec import AgentSpec, DoneTurn, TurnView
 from agents.runtime.tools import Resources, ToolContext
 from kernel import logs
@@ -47,7 +48,7 @@ async def _cited(
     work: Work, resources: Resources, outcome: Outcome, turns: Sequence[DoneTurn]
 ) -> tuple[Outcome, list[str]]:
     """Return the outcome without citations that do not stand, and why each was refused."""
-    served = {memory.id: memory.text for memory in work.memories}
+    served = served_texts(work, turns)
     cited = citations(outcome, served)
     if not cited:
         return outcome, []

@@ -6,15 +6,16 @@ import pytest
 
 from agents.judgement import judged
 from agents.runtime.evidence import strip
-from agents.runtime.spec import AgentSpec, Turn
+from agents.runtime.spec import AgentSpec, DoneCall, DoneTurn, Turn
 from agents.runtime.tools import Resources
 from kernel.artifacts import ArtifactStore
 from kernel.contracts import MemoryHit, Outcome, Work
 from kernel.database import Database
 from kernel.errors import Retryable
 from kernel.settings import Settings
+from kernel.states import CallState
 
-A, B = "aaaaaaaa-0000-4000-8000-000000000001", "bbbbbbbb-0000-4000-8000-000000000002"
+A, B, C = (f"{c * 8}-0000-4000-8000-000000000001" for c in "abc")
 SPEC = AgentSpec(name="a", purpose="", prompt="", routine=lambda _: Turn(), tools=lambda _: [])
 WORK = Work(
     run_id="r",
@@ -127,3 +128,17 @@ async def test_more_citations_than_an_answer_has_are_refused(resources: Any) -> 
 async def test_without_any_memory_service_what_was_served_may_be_cited(resources: Any) -> None:
     kept, refused = await judged(SPEC, WORK, resources(None), answer(A, B))
     assert (kept.cited_memories, len(refused), kept.not_done) == ([A], 1, [])
+
+
+async def test_what_a_recall_brought_was_served_and_a_text_that_was_cut_is_compared_by_no_hash(
+    resources: Any,
+) -> None:
+    memory = Memory("ok", "ok")
+    found = [{"id": B, "text": "the pool was empty on Sunday"}, {"id": C, "text": "the pool was…"}]
+    call = DoneCall(id="c", tool="recall", state=CallState.done, value={"memories": found})
+    turns = [DoneTurn(number=1, calls=[call])]
+    kept, refused = await judged(SPEC, WORK, resources(memory), answer(B, C), turns)
+    assert (kept.cited_memories, refused) == ([B, C], [])
+    [asked] = memory.asked
+    assert asked["served"] == [A, B, C]
+    assert [bool(c["text_hash"]) for c in asked["citations"]] == [True, False]
