@@ -134,7 +134,10 @@ async def test_what_a_recall_brought_was_served_and_a_text_that_was_cut_is_compa
     resources: Any,
 ) -> None:
     memory = Memory("ok", "ok")
-    found = [{"id": B, "text": "the pool was empty on Sunday"}, {"id": C, "text": "the pool was…"}]
+    found = [
+        {"id": B, "text": "the pool was empty on Sunday"},
+        {"id": C, "text": "the pool was…", "cut": True},
+    ]
     call = DoneCall(id="c", tool="recall", state=CallState.done, value={"memories": found})
     turns = [DoneTurn(number=1, calls=[call])]
     kept, refused = await judged(SPEC, WORK, resources(memory), answer(B, C), turns)
