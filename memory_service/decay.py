@@ -14,9 +14,9 @@ from sqlmodel import Session, col, select
 from kernel.database import Database, UtcDateTime
 from memory_service.audit import record
 from memory_service.domain import Status
+from memory_service.erasure import erase
 from memory_service.fading import Fading, stage
 from memory_service.tables import JobRunRow, MemoryAccessRow, MemoryRow, MemoryStateRow
-from memory_service.upsert import erase
 
 JOB = "decay"
 #: Rows per commit: 63,600 due rows/s at this size (reference: memory.md, 4.5).
