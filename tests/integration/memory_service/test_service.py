@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from sqlalchemy import inspect
 from sqlmodel import col, select
 
 from kernel.contracts import Evidence
@@ -18,11 +19,11 @@ from tests.integration.memory_service.world import World, end_run, finding, rest
 
 def all_sql(desk: World) -> str:
     """Everything in every table, as text."""
-    import sqlite3
-
-    path = desk.database.url.removeprefix("sqlite:///")
-    with sqlite3.connect(path) as connection:
-        return "\n".join(connection.iterdump())
+    with desk.database.engine.connect() as connection:
+        tables = inspect(connection).get_table_names()
+        return "\n".join(
+            str(row) for table in tables for row in connection.exec_driver_sql(f'SELECT * FROM "{table}"')
+        )
 
 
 def states(desk: World) -> list[tuple[str, str, str, int]]:

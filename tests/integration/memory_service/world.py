@@ -1,8 +1,9 @@
-"""A whole memory on one folder: real SQLite, real Edge, the hash embedder, and a clock that tests move."""
+"""A whole memory on one folder: a real database, real Edge, the hash embedder, and a clock that tests move."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,9 +15,11 @@ from sqlmodel import SQLModel
 import kernel.records  # noqa: F401 the tables of runs
 from kernel.contracts import ActionOutcome, Evidence, Finding, MemoryHit, Request
 from kernel.database import Database
+from kernel.errors import Fatal
 from kernel.records import RunRow
 from kernel.redaction import Redactor
 from kernel.reports import Report, ReportMemory
+from memory_service.building import Build
 from memory_service.decay import Decay
 from memory_service.domain import Candidate
 from memory_service.embed.hash import HashEmbedder
@@ -27,8 +30,10 @@ from memory_service.recall import Recall
 from memory_service.relay import Relay
 from memory_service.scoring import Weights
 from memory_service.service import MemoryService
-from memory_service.space import current_space
+from memory_service.spaces import Spaces
 from memory_service.store import Store
+from memory_service.targets import Engines, Targets
+from memory_service.unranked import NoEmbedder, NoIndex
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
@@ -43,6 +48,23 @@ class World:
     memory: MemoryService
     now: datetime = START
     secrets: list[str] = field(default_factory=list)
+    indexes: Indexes | None = None
+
+    @property
+    def spaces(self) -> Spaces:
+        assert self.indexes is not None
+        return self.indexes.spaces
+
+    @property
+    def targets(self) -> Targets:
+        assert self.indexes is not None
+        return self.indexes.targets
+
+    def serve(self) -> None:
+        """Go on with the space that SQL serves, as the worker does after a swap."""
+        assert self.indexes is not None
+        self.index = self.targets.current().index
+        self.memory = self.indexes.service()
 
     def pass_days(self, days: float) -> None:
         self.now += timedelta(days=days)
@@ -66,33 +88,81 @@ class World:
         return self.relay.reconcile().total
 
 
+@dataclass
+class Indexes:
+    targets: Targets
+    spaces: Spaces
+    service: Callable[[], MemoryService]
+
+
 @contextmanager
 def world(
-    folder: Path, *, embedder: Embedder | None = None, secrets: list[str] | None = None
+    folder: Path,
+    *,
+    embedder: Embedder | None = None,
+    others: Sequence[Embedder] = (),
+    secrets: list[str] | None = None,
+    database_url: str | None = None,
 ) -> Iterator[World]:
+    """Open the memory of a folder; `database_url` names another database than the folder's own SQLite.
+
+    `others` are models that are not configured and can be made again all the same.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    database = Database(f"sqlite:///{folder / 'nightdesk.db'}")
+    database = Database(database_url or f"sqlite:///{folder / 'nightdesk.db'}")
     SQLModel.metadata.create_all(database.engine)
     embedder = embedder or HashEmbedder()
-    space = current_space(database, embedder)
-    index = EdgeIndex(folder / "edge" / space.id, space.dimensions)
-    store, relay = Store(database), Relay(database, index, embedder, space)
-    decay = Decay(database, "test-worker")
-    memory = MemoryService(
-        store=store,
-        recall=Recall(store, index, embedder, Weights.of(0.6, 0.25, 0.15)),
-        relay=relay,
-        decay=decay,
-        redaction=Redactor(secrets or []),
-        recall_limit=5,
+    targets = Targets(database, _engines(folder, [*others, embedder]))
+    relay = Relay(database, targets.written)
+    spaces = Spaces(
+        database,
+        targets,
+        Build(database, targets, relay),
+        configured=lambda: embedder,
+        made_by={"embedder": embedder.name},
+        keep_days=7,
         now=lambda: made.now,
     )
-    made = World(database, index, store, relay, decay, memory)
+    store, decay = Store(database), Decay(database, "test-worker")
+
+    def service() -> MemoryService:
+        target = targets.current()
+        index, ranker = target.index, target.embedder
+        if ranker is None:
+            index, ranker = NoIndex(), NoEmbedder(target.space.id, target.space.dimensions)
+        return MemoryService(
+            store=store,
+            recall=Recall(store, index, ranker, Weights.of(0.6, 0.25, 0.15)),
+            relay=relay,
+            decay=decay,
+            redaction=Redactor(secrets or []),
+            recall_limit=5,
+            now=lambda: made.now,
+        )
+
+    indexes = Indexes(targets, spaces, service)
     try:
+        spaces.begin()
+        made = World(database, targets.current().index, store, relay, decay, service(), indexes=indexes)
         yield made
     finally:
-        index.close()
+        targets.close()
         database.close()
+
+
+def _engines(folder: Path, models: list[Embedder]) -> Engines:
+    def made_again(by: dict[str, Any]) -> Embedder:
+        found = [model for model in models if model.name == by["embedder"]]
+        if not found:
+            raise Fatal(f"{by['embedder']} is not installed")
+        return found[-1]
+
+    return Engines(
+        open_index=lambda space: EdgeIndex(folder / "edge" / space.id, space.dimensions),
+        drop_index=lambda space: shutil.rmtree(folder / "edge" / space.id, ignore_errors=True),
+        publish=lambda space: None,
+        embedder=made_again,
+    )
 
 
 def finding(title: str = "connection pool exhausted (size 2)", **fields: Any) -> Finding:
