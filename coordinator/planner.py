@@ -164,7 +164,7 @@ class Planner:
         question = plan_question(
             request.text,
             cards,
-            [m.text for m in memories],
+            memories,
             summary=run.session_summary,
             turns=[SessionTurn.model_validate(turn) for turn in run.session],
         )

@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kernel.contracts import Card, Outcome, Plan, PlannedAssignment, SessionTurn, Value
+from kernel.contracts import Card, MemoryHit, Outcome, Plan, PlannedAssignment, SessionTurn, Value
+from kernel.memory_lines import memory_line
 from kernel.states import ASSIGNMENT_ENDED, RUN_ENDED, AssignmentState, RunState
 
 MAX_ASSIGNMENTS = 8
@@ -209,7 +210,7 @@ PLAN_SCHEMA: dict[str, Any] = {
 def plan_question(
     request: str,
     cards: Sequence[Card],
-    memories: Sequence[str],
+    memories: Sequence[MemoryHit],
     *,
     summary: str,
     turns: Sequence[SessionTurn],
@@ -218,7 +219,8 @@ def plan_question(
     known = [{"agent": card.agent, "purpose": card.purpose} for card in {c.agent: c for c in cards}.values()]
     told = [{"asked": turn.text, "answered": turn.answer, "agents": turn.agents} for turn in turns]
     session = {"older": summary, "turns": told}
-    parts = {"agents": known, "memories": list(memories), "session": session, "request": request}
+    told_before = [memory_line(memory) for memory in memories]
+    parts = {"agents": known, "memories": told_before, "session": session, "request": request}
     return json.dumps(parts, ensure_ascii=False, indent=1)
 
 

@@ -1,0 +1,129 @@
+"""The style of a report, pure: which language and which length a person asked for, read by rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from kernel.contracts import MemoryHit, Value
+
+Language = Literal["", "zh", "en", "ja", "de", "fr", "es", "pt", "it", "ru", "ko", "ar"]
+Length = Literal["", "short", "long"]
+
+#: Languages by the words that people ask for them with; the keys are all that a prompt is ever told.
+_LANGUAGES: dict[Language, str] = {
+    "zh": r"chinese|mandarin|中文|汉语|漢語|普通话",
+    "en": r"english|英文|英语|英語",
+    "ja": r"japanese|日文|日语|日語|日本語",
+    "de": r"german|德文|德语|deutsch",
+    "fr": r"french|法文|法语|français",
+    "es": r"spanish|西班牙(?:文|语)|español",
+    "pt": r"portuguese|葡萄牙(?:文|语)",
+    "it": r"italian|意大利(?:文|语)",
+    "ru": r"russian|俄(?:文|语)",
+    "ko": r"korean|韩(?:文|语)|한국어",
+    "ar": r"arabic|阿拉伯(?:文|语)",
+}
+NAMES: dict[Language, str] = {
+    "": "",
+    "zh": "Chinese",
+    "en": "English",
+    "ja": "Japanese",
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "pt": "Portuguese",
+    "it": "Italian",
+    "ru": "Russian",
+    "ko": "Korean",
+    "ar": "Arabic",
+}
+_LENGTHS: dict[Length, str] = {
+    "short": r"short|brief(?:ly)?|concise(?:ly)?|terse(?:ly)?|succinct(?:ly)?|简短|简洁|精简|简明|短一?[点些]",
+    "long": r"long|detailed|verbose(?:ly)?|in (?:full |more |great )?detail|at length|详细|详尽|长一?[点些]",
+}
+#: What is wished for is how we speak: "why do answers in Chinese come short?" wishes nothing.
+_WISH = re.compile(
+    r"^(?:please |pls |and |also |always |from now on,? |by default,? |i prefer |we prefer |remember:? |"
+    r"remember that )*"
+    r"(?:(?:keep|make) (?:the |your |all |my )?(?:answers?|repl(?:y|ies)|reports?|messages?|summar(?:y|ies)|it)"
+    r"|(?:short|brief|long|detailed|concise|chinese|english)?\s*(?:answers?|replies|reports)\b(?! (?:from|of|for|that))"
+    r"|(?:answer|reply|respond|report|write|be)\b)"
+    r"|^(?:请|並|并|以后|今后|往后|从现在起|默认|每次|始终|总是|一律|都|我希望|我喜欢|记住|，|,)*"
+    r"(?:请)?(?:用|使用|改用|以)?[^。？?]{0,6}(?:回答|回复|答复|报告|汇报|总结|输出)",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(r"\b(?:not|never|no|don'?t|avoid|stop|without)\b|不要|别|不用|不再|勿", re.IGNORECASE)
+_SENTENCES = re.compile(r"(?<=[.!?。！？；;])\s*(?=\S)|\n+")
+#: A wish is a short sentence.
+_WISH_CHARACTERS = 160
+
+
+class Style(Value):
+    """How a report is to be written; empty where nobody said."""
+
+    language: Language = ""
+    length: Length = ""
+
+    def instruction(self) -> str:
+        """Return the line that a model is told, made of the two values alone; "" where there is nothing to say."""
+        parts = [f"in {NAMES[self.language]}"] if self.language else []
+        parts += (
+            [{"short": "in at most three sentences", "long": "in detail"}[self.length]] if self.length else []
+        )
+        if not parts:
+            return ""
+        return f"Style: write your answer {' and '.join(parts)}; quotes, names and ids stay as they are."
+
+
+def style_of(
+    memories: Iterable[MemoryHit], *, request: str = "", labels: Mapping[str, str] | None = None
+) -> Style:
+    """Return the style that the served preferences ask for; what the request itself says goes first.
+
+    For each of language and length the newest preference wins, then the one that was served first (the weightiest).
+    Only preferences that are held for sure count. An alert asks for no style.
+    """
+    told = [] if "alertname" in (labels or {}) else [stated(request)]
+    sure = [memory for memory in memories if memory.kind == "preference" and memory.tier == "high"]
+    told += [_of(memory) for memory in sorted(sure, key=lambda memory: memory.age_days)]
+    language = next((style.language for style in told if style.language), "")
+    length = next((style.length for style in told if style.length), "")
+    return Style(language=language, length=length)
+
+
+def stated(text: str) -> Style:
+    """Return the style that sentences of a text ask for, the last wish of each kind."""
+    style = Style()
+    for sentence in _SENTENCES.split(text):
+        wish = " ".join(sentence.split())
+        if len(wish) > _WISH_CHARACTERS or wish.endswith(("?", "？")):
+            continue
+        if _WISH.match(wish) and not _REFUSED.search(wish):
+            style = style.model_copy(update=_named(wish))
+    return style
+
+
+def _of(memory: MemoryHit) -> Style:
+    """Return the style of a preference: by its slots, else by its text, as older rows have it."""
+    language, length = memory.slots.get("language"), memory.slots.get("length")
+    known = {
+        **({"language": language} if isinstance(language, str) and language in _LANGUAGES else {}),
+        **({"length": length} if isinstance(length, str) and length in _LENGTHS else {}),
+    }
+    return Style.model_validate(known) if known else stated(memory.text)
+
+
+def _named(text: str) -> dict[str, str]:
+    """Return the values that a wish names; two languages in one breath name none."""
+    found = {"language": _which(_LANGUAGES, text), "length": _which(_LENGTHS, text)}
+    return {slot: values[0] for slot, values in found.items() if len(values) == 1}
+
+
+def _which(words: Mapping[Language, str] | Mapping[Length, str], text: str) -> list[str]:
+    return [
+        name
+        for name, word in words.items()
+        if re.search(rf"(?<![a-z])(?:{word})(?![a-z])", text, re.IGNORECASE)
+    ]
