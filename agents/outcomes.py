@@ -13,6 +13,7 @@ from sqlmodel import Session, select
 from agents.runtime.loop import spent
 from agents.runtime.memory_tools import remember
 from agents.runtime.spec import DoneTurn
+from kernel import working
 from kernel.clock import now
 from kernel.contracts import (
     ActionOutcome,
@@ -56,6 +57,7 @@ def load_work(database: Database, row: AssignmentRow) -> tuple[Work, Ending | No
         if run is None:
             raise Fatal(f"run {row.run_id!r} does not exist")
         siblings = session.exec(select(AssignmentRow).where(AssignmentRow.run_id == row.run_id)).all()
+        slots = {slot.slot: slot.value for slot in working.held(session, row.run_id, now())}
         clock = database.now(session)
     present(run)
     request = Request.model_validate(run.request)
@@ -79,6 +81,7 @@ def load_work(database: Database, row: AssignmentRow) -> tuple[Work, Ending | No
         session=[SessionTurn.model_validate(turn) for turn in run.session],
         session_summary=run.session_summary,
         brain=request.brain,
+        working=slots,
         deadline_at=run.deadline_at,
     )
     left = run.deadline_at.timestamp() - clock if run.deadline_at else inf
@@ -159,6 +162,8 @@ def finish(
             held.outcome = outcome.model_dump(mode="json") if outcome is not None else None
             held.brain = outcome.brain if outcome is not None else ""
             held.ended_at = now()
+            if outcome is not None:
+                working.keep(session, row.run_id, working.key_facts(outcome), source=row.key)
             withdraw(session, [row.id], ending.reason or "its part has ended")
         else:
             held.rung_at = None

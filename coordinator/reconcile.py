@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, exists, func, or_, update
@@ -12,9 +12,9 @@ from sqlmodel import Session, col, select
 from coordinator.dead_letters import DeadLetters
 from coordinator.decisions import Decisions, audit, decided_event
 from coordinator.store import Store, change_row
-from kernel import logs
+from kernel import logs, working
 from kernel.broker import COORDINATOR, Doorbell
-from kernel.clock import now
+from kernel.clock import monotonic, now
 from kernel.control import Control
 from kernel.outbox import record, told
 from kernel.questions import withdraw
@@ -28,6 +28,8 @@ _A = AssignmentState
 _BATCH = 200
 #: After so many ticks a bell is rung whatever the queue looks like.
 _ALWAYS_TICKS = 15
+#: Working memory is kept for a day: a minute more is no matter, and looking for it reads every slot there is.
+_WORKING_SECONDS = 60.0
 
 
 @dataclass(kw_only=True)
@@ -42,6 +44,7 @@ class Reconciler:
     control: Control
     tick: timedelta
     attempt_limit: int
+    _working_due: float = field(default=0.0, init=False)
 
     async def tick_once(self) -> None:
         """Look at every open row once."""
@@ -53,6 +56,7 @@ class Reconciler:
         await self._advance_silent()
         await self.events.relay_behind(await asyncio.to_thread(self._event_numbers))
         await self.dead_letters.take()
+        await self._forget_working()
 
     async def _take_back(self) -> None:
         """Queue assignments whose lease ran out, or fail them past the attempt limit."""
@@ -191,6 +195,22 @@ class Reconciler:
         with self.store.database.reading() as db:
             query = select(RunRow.id, RunRow.event_seq).where(col(RunRow.state).not_in(RUN_ENDED))
             return dict(db.exec(query.order_by(col(RunRow.updated_at).desc()).limit(_BATCH)).all())
+
+    async def _forget_working(self) -> None:
+        """Delete the working memory of runs that ended a day ago, a batch at a time."""
+        if monotonic() < self._working_due:
+            return
+        over = await asyncio.to_thread(self._drop_working, now())
+        if over < _BATCH:
+            self._working_due = monotonic() + _WORKING_SECONDS
+
+    def _drop_working(self, moment: datetime) -> int:
+        with self.store.database.reading() as db:
+            over = working.expired(db, moment, _BATCH)
+        if over:
+            with self.store.database.writing("reconcile.drop_working") as db:
+                working.drop(db, over)
+        return len(over)
 
 
 def _expire_runs(db: Session) -> None:

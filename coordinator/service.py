@@ -26,6 +26,7 @@ from coordinator.planning import (
 )
 from coordinator.store import Snapshot, Store
 from coordinator.transcript import in_session
+from coordinator.working import slots_of
 from kernel import logs
 from kernel.broker import Doorbell, Results
 from kernel.clock import now
@@ -79,6 +80,7 @@ class Coordinator:
             session=sessions.window(turns),
             summary=summary.summarise(turns),
             refused=problem,
+            slots={} if problem else redactor.value(slots_of(request)),
         )
         if fresh:
             await asyncio.to_thread(self.results.store_state, run_id, RunState.accepted.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,6 +13,7 @@ from sqlmodel import Session, col, select
 
 from coordinator.assignments import begins
 from coordinator.planning import AssignmentView, RunView
+from kernel import working
 from kernel.clock import now
 from kernel.contracts import PlannedAssignment, Request, SessionTurn
 from kernel.database import Database
@@ -67,6 +68,7 @@ class Store:
         session: Sequence[SessionTurn],
         summary: str,
         refused: str = "",
+        slots: Mapping[str, Any] | None = None,
     ) -> bool:
         """Insert an accepted run and tell of it; False where it is there already.
 
@@ -93,6 +95,7 @@ class Store:
             )
             if request.session_id and db.get(SessionRow, request.session_id) is None:
                 db.add(SessionRow(id=request.session_id, namespace=request.namespace, user=request.user))
+            working.keep(db, run_id, slots or {}, source=working.REQUEST)
             record(db, StatusChange(run_id=run_id, state=RunState.accepted.value))
             return True
 

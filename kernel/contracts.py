@@ -197,6 +197,8 @@ class Work(Value):
     user: str = "local"
     session: list[SessionTurn] = []
     session_summary: str = ""
+    #: The run's working memory: what, where, when, ids, and what its assignments found so far.
+    working: dict[str, Any] = {}
     brain: Literal["auto", "routine", "model"] = "auto"
     deadline_at: datetime | None = None
 

@@ -23,11 +23,12 @@ from sqlmodel import select
 
 from kernel.database import Database
 from kernel.events import EVENT, Event, ReportReady, ToolCallResult, ToolCallStart
+from kernel.ledgers import WorkingRow
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.schema import migrate
 from kernel.states import ASSIGNMENT_ENDED, RUN_ENDED
 from tests.support.fault_books import budget_problems, letter_problems
-from tests.support.fault_desk import RUN, SCENARIOS, WRONG, fault_server
+from tests.support.fault_desk import OLD_RUN, RUN, SCENARIOS, WRONG, fault_server
 from tests.support.fault_memory import memory_problems
 from tests.support.fault_world import World
 from tests.support.redis_server import redis_server
@@ -157,6 +158,7 @@ def problems(folder: Path, redis: Redis) -> list[str]:
         run = session.get(RunRow, RUN)
         calls = session.exec(select(CallRow)).all()
         parts = session.exec(select(AssignmentRow)).all()
+        slots = session.exec(select(WorkingRow.slot).where(WorkingRow.run_id == OLD_RUN)).all()
     database.close()
     effects = World(folder).lines()
     if run is None:  # refused for good, and whoever waits was told
@@ -165,6 +167,7 @@ def problems(folder: Path, redis: Redis) -> list[str]:
     numbered = [(id_, EVENT.validate_json(fields["event"])) for id_, fields in entries if id_.endswith("-0")]
     return [
         *([] if run.state in RUN_ENDED and run.published else [f"not ended: {run.state}, {run.published}"]),
+        *(f"a day old and not forgotten: {slot}" for slot in slots),
         *(f"left {part.state}: {part.id}" for part in parts if part.state not in ASSIGNMENT_ENDED),
         *(f"{count} times: {effect}" for effect, count in Counter(effects).items() if count > 1),
         *_untrue(calls, {key for _, key in effects}),

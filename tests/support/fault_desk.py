@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +26,19 @@ from sqlmodel import col, select
 from agents import tasks as agent_tasks
 from coordinator import tasks as coordinator_tasks
 from kernel import faults
-from kernel.ledgers import QuestionRow
+from kernel.clock import now
+from kernel.ledgers import QuestionRow, WorkingRow
 from kernel.model.port import ModelReply, ModelRequest, OnText
 from kernel.process import Process
 from kernel.records import ApprovalRow, CallRow, RunRow
 from kernel.states import RUN_ENDED, ApprovalState, QuestionState, RunState
+from kernel.working import REQUEST
 from tests.support.fault_books import run_budget, run_letters
 from tests.support.fault_memory import run_memory
 from tests.support.fault_world import World, agents, write_actions
 from tests.support.little_desk import Desk, make_settings
 
-RUN = "run-1"
+RUN, OLD_RUN = "run-1", "run-0"
 #: A leader of the loop for a dead worker's lease, and how long a scenario may take on a busy machine.
 LEASE_SECONDS = 0.4
 GIVE_UP_SECONDS = 40.0
@@ -203,8 +206,18 @@ class _Nonsense:
 
 def _expire(folder: Path, redis_url: str, worker: str) -> None:
     desk = FaultDesk(folder, redis_url, plan=PLAN, worker=worker, approval_ttl_seconds=0.05)
+    _leave_working_memory(desk)
     desk.submit()
     desk.drive(lambda _: None, FaultDesk.ended)
+
+
+def _leave_working_memory(desk: FaultDesk) -> None:
+    """Leave a run that ended two days ago with its slots, for the reconciler to find."""
+    long_ago = now() - timedelta(days=2)
+    old = RunRow(id=OLD_RUN, state=RunState.succeeded.value, published=True, ended_at=long_ago)
+    with desk.desk.database.writing("test") as session:
+        session.merge(old)
+        session.merge(WorkingRow(run_id=OLD_RUN, slot="what", value="old", source=REQUEST))
 
 
 def _give_up(folder: Path, redis_url: str, worker: str) -> None:
