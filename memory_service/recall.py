@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -10,34 +12,24 @@ from pydantic import AwareDatetime, Field, ValidationError
 
 from kernel.contracts import MemoryHit, Value
 from kernel.errors import Correctable
-from memory_service import lexical
+from memory_service import archive, lexical
 from memory_service.domain import Kind, Memory, check_name, question_keys
 from memory_service.embed.port import Embedder
-from memory_service.index.port import Found, IndexHit, MemoryIndex, Scope, Search
+from memory_service.index.port import MemoryIndex, Scope
 from memory_service.naming import Named, named
+from memory_service.ranking import DIGITS, Ask, Depth, Ranked, Ranking
 from memory_service.reading import by_ids, by_keys, standing
 from memory_service.scoring import (
-    DENSE,
-    Bound,
-    Expr,
     Tier,
     Weights,
-    bound,
     evaluate,
-    keyword_half,
     relevance,
     score_parts,
     tier,
-    total,
 )
 from memory_service.store import Store
 
-#: Candidates per leg, and how far they are widened while an unseen memory might stand above a hit. In a large
-#: namespace widening costs as much again and certifies next to nothing (measured at 20,000: 25 ms for 4% against
-#: 12 ms), so there one wider look is taken and the flag on each hit tells the truth.
-_CANDIDATES, _CANDIDATES_MOST = 100, 400
-_LARGE, _CANDIDATES_LARGE = 5000, 200
-#: Hits asked of the engine beyond those wanted: some are of low relevance, some are gone from SQL.
+#: Hits looked up in SQL beyond those wanted: some are of low relevance, some are gone.
 _SPARE = 15
 #: Preferences of the user that hold whatever the question is.
 _STANDING = 3
@@ -56,6 +48,8 @@ class Question(Value):
     limit: int = Field(default=5, ge=1, le=_LIMIT_MOST)
     kinds: list[Kind] = []
     as_of: AwareDatetime | None = None
+    #: `archive`: also search what has left the index; otherwise only where nothing else is found.
+    include: Literal["archive"] | None = None
 
     @classmethod
     def of(cls, question: dict[str, object], *, limit: int) -> Question:
@@ -99,9 +93,17 @@ class _Asked:
 class Recall:
     """Answers questions; writes nothing except a note to the relay where the index was behind."""
 
-    def __init__(self, store: Store, index: MemoryIndex, embedder: Embedder, weights: Weights) -> None:
+    def __init__(
+        self,
+        store: Store,
+        index: MemoryIndex,
+        embedder: Embedder,
+        weights: Weights,
+        *,
+        depth: Depth | None = None,
+    ) -> None:
         self._store = store
-        self._index = index
+        self._ranking = Ranking(index, weights, depth)
         self._embedder = embedder
         self._weights = weights
         self._scale = embedder.scale
@@ -116,7 +118,26 @@ class Recall:
         found = exact + [hit for hit in self._ranked(asked) if hit.id not in named]
         seen = {hit.id for hit in found[: question.limit]}
         preferences = [hit for hit in self._standing(asked) if hit.id not in seen]
-        return found[: question.limit - len(preferences)] + preferences
+        archived = self._archived(asked, found=len(found))
+        return found[: question.limit - len(preferences) - len(archived)] + preferences + archived
+
+    def _archived(self, asked: _Asked, *, found: int) -> list[MemoryHit]:
+        """Return what has left the index: half of the hits where it is asked for, else where nothing was found."""
+        question = asked.question
+        wanted = question.include == "archive"
+        if found and not wanted:
+            return []
+        return archive.recalled(
+            self._store.database,
+            question.namespace,
+            question.user,
+            question.text,
+            (question.limit + 1) // 2 if found else question.limit,
+            at=asked.at,
+            as_of=asked.as_of,
+            kinds=question.kinds,
+            least=0.0 if wanted else archive.LEAST_SHARE,
+        )
 
     def _by_key(self, asked: _Asked) -> list[MemoryHit]:
         if not asked.wants("fact"):
@@ -141,68 +162,49 @@ class Recall:
         return _hit(memory, "high", known | rest, at, certified=True)
 
     def _ranked(self, asked: _Asked) -> list[MemoryHit]:
-        """Return the ranked memories; candidates are widened once where the first `limit` are not certified."""
+        """Return the ranked memories that SQL still has; usually one SELECT, more where many are gone."""
         question = asked.question
-        memories = self._index.count(question.namespace)
-        if not memories:
-            return []
-        half = keyword_half(memories)
-        parts = score_parts(self._weights, self._scale, now=asked.at.timestamp(), half=half)
-        search = Search(
+        ask = Ask(
             scope=asked.scope(),
             dense=self._embedder.question(question.text),
             sparse=lexical.query(question.text),
-            score=total(parts),
-            candidates=_CANDIDATES_LARGE if memories > _LARGE else _CANDIDATES,
-            limit=question.limit + _SPARE,
+            limit=question.limit,
+            at=asked.at.timestamp(),
         )
-        while True:
-            found = self._index.search(search)
-            outside = self._outside(found, half)
-            sure = [hit for hit in found.hits[: question.limit] if hit.score >= outside.score]
-            if len(sure) == question.limit or not outside.score or search.candidates > _CANDIDATES:
-                return self._checked(asked, found, outside, parts)
-            search = replace(search, candidates=_CANDIDATES_MOST)
-
-    def _outside(self, found: Found, half: float) -> Bound:
-        """Return the most that a memory which was no candidate can reach."""
-        if found.complete:
-            return Bound()
-        unseen = bound(
-            self._weights,
-            self._scale,
-            dense_floor=found.dense_floor,
-            sparse_floor=found.sparse_floor,
-            half=half,
-        )
-        # what would be dropped as low anyway cannot be missed
-        return unseen if unseen.relevance >= self._scale.middle_cut else Bound()
-
-    def _checked(
-        self, asked: _Asked, found: Found, outside: Bound, parts: dict[str, Expr]
-    ) -> list[MemoryHit]:
-        """Return what SQL still says of the hits, in one SELECT; tell the relay where the index is behind."""
-        memories = by_ids(self._store.database, [hit.id for hit in found.hits])
-        services = {str(memory.slots.get("service", "")) for memory in memories.values()} - {""}
+        ranked = self._ranking.best(ask, self._scale)
         kept: list[MemoryHit] = []
-        behind: list[Memory] = []
-        for hit in found.hits:
-            memory = memories.get(hit.id)
-            if memory is None:
-                continue
-            if memory.rev != hit.payload.get("rev"):
-                behind.append(memory)
-            explain = _explain(hit, parts)
-            one_script = lexical.share_script(asked.question.text, memory.text)
-            told = relevance(explain, self._weights, one_script=one_script)
-            of = tier(told, self._scale, memory.trust)
-            if memory.kind == "procedure" and of != "low":
-                of = self._of_service(asked.question.text, memory, services, told, of, one_script=one_script)
-            if of != "low" and asked.may_see(memory):
-                kept.append(_hit(memory, of, explain, asked.at, certified=hit.score >= outside.score))
+        while len(kept) < question.limit and (
+            some := list(itertools.islice(ranked, question.limit + _SPARE))
+        ):
+            kept += self._checked(asked, some)
+        return kept
+
+    def _checked(self, asked: _Asked, ranked: list[Ranked]) -> Iterator[MemoryHit]:
+        """Yield what SQL still says of the ranked, in one SELECT; tell the relay where the index is behind."""
+        memories = by_ids(self._store.database, [one.id for one in ranked])
+        services = {str(memory.slots.get("service", "")) for memory in memories.values()} - {""}
+        behind = [(m.pk, m.rev) for one in ranked if (m := memories.get(one.id)) and m.rev != one.rev]
         if behind:
-            self._store.look_again([(memory.pk, memory.rev) for memory in behind], asked.at)
-        return sorted(kept, key=lambda hit: (-hit.score, hit.id))
+            self._store.look_again(behind, asked.at)
+        for one in ranked:
+            memory = memories.get(one.id)
+            if memory is None or not asked.may_see(memory):
+                continue
+            of = self._tier(asked.question.text, memory, one, services)
+            if of != "low":
+                # what was scored by an older revision stands where that one stood
+                yield _hit(
+                    memory, of, one.explain, asked.at, certified=one.certified and memory.rev == one.rev
+                )
+
+    def _tier(self, text: str, memory: Memory, one: Ranked, services: set[str]) -> Tier:
+        """Return how sure it is that a memory is about a question."""
+        one_script = lexical.share_script(text, memory.text)
+        told = relevance(one.explain, self._weights, one_script=one_script)
+        of = tier(told, self._scale, memory.trust)
+        if memory.kind == "procedure" and of != "low":
+            return self._of_service(text, memory, services, told, of, one_script=one_script)
+        return of
 
     def _of_service(
         self, text: str, memory: Memory, services: set[str], told: float, of: Tier, *, one_script: bool
@@ -216,15 +218,6 @@ class Recall:
         return "low" if whose is Named.other or told < cut else "middle"
 
 
-def _explain(hit: IndexHit, parts: dict[str, Expr]) -> dict[str, float]:
-    """Return the four parts of a score; keywords are what the other three leave of the engine's sum."""
-    fields = [name for name in ("importance", "last_ts", "hl") if name in hit.payload]
-    values: dict[str, float] = {DENSE: hit.cosine, **{name: float(hit.payload[name]) for name in fields}}
-    told = {name: evaluate(parts[name], values) for name in ("similarity", "importance", "recency")}
-    keywords = max(0.0, hit.score - sum(told.values()))
-    return told | {"keywords": keywords}
-
-
 def _hit(
     memory: Memory, of: Literal["high", "middle"], explain: dict[str, float], at: datetime, *, certified: bool
 ) -> MemoryHit:
@@ -233,10 +226,10 @@ def _hit(
         kind=memory.kind,
         text=memory.text,
         tier=of,
-        score=round(sum(explain.values()), 6),
+        score=round(sum(explain.values()), DIGITS),
         age_days=round((at - memory.recorded_at).total_seconds() / _DAY, 3),
         source=memory.source_ref or memory.source_kind,
         slots=memory.slots,
-        explain={name: round(part, 6) for name, part in explain.items()},
+        explain={name: round(part, DIGITS) for name, part in explain.items()},
         certified=certified,
     )

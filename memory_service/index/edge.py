@@ -12,7 +12,6 @@ from typing import IO, Any
 import qdrant_edge as edge
 
 from kernel.errors import Fatal
-from memory_service.embed.port import cosine
 from memory_service.index.port import (
     DENSE_VECTOR,
     INDEXED,
@@ -71,9 +70,10 @@ class EdgeIndex:
         full = search.candidates
         ranked = self._shard.query(legs.ranked(ids))
         cosines = {point.id: point.score for point in dense}
-        found_by_words = [point.id for point in ranked if point.id not in cosines]
-        for point in self._shard.retrieve(found_by_words, False, [DENSE_VECTOR]):
-            cosines[point.id] = cosine(search.dense, point.vector[DENSE_VECTOR])
+        found_by_words = {point.id for point in ranked} - cosines.keys()
+        if found_by_words:
+            alike = self._shard.query(legs.alike(found_by_words))
+            cosines.update({point.id: point.score for point in alike})
         return Found(
             hits=[IndexHit(str(p.id), p.score, cosines[p.id], p.payload) for p in ranked],
             dense_floor=dense[-1].score if len(dense) == full else 0.0,
@@ -162,23 +162,31 @@ class _Legs:
         corpus = _filter([Among("ns", (search.scope.namespace,))])
         # keyword weights of one namespace must not depend on what others store
         self._params = edge.SearchParams(idf=edge.IdfParams(corpus=corpus))
+        self._dense: dict[str, Any] = {
+            "query": edge.Query.Nearest(search.dense, DENSE_VECTOR),
+            "params": edge.SearchParams(exact=search.exact),
+        }
 
     def all(self) -> list[dict[str, Any]]:
         """Return the dense leg and, where the question has words, the sparse one."""
-        dense = {"query": edge.Query.Nearest(self._search.dense, DENSE_VECTOR)}
         if not self._search.sparse:
-            return [dense]
+            return [self._dense]
         sparse = {
             "query": edge.Query.Nearest(_sparse(self._search.sparse), SPARSE_VECTOR),
             "params": self._params,
         }
-        return [dense, sparse]
+        return [self._dense, sparse]
 
     def candidates(self, leg: dict[str, Any]) -> Any:
         """Return the query for the candidates of one leg."""
         return edge.QueryRequest(
             limit=self._search.candidates, filter=self._filter, with_payload=False, **leg
         )
+
+    def alike(self, ids: set[Any]) -> Any:
+        """Return the query for the cosines of some points."""
+        only = edge.Filter(must=[edge.HasIdCondition(ids)])
+        return edge.QueryRequest(limit=len(ids), filter=only, with_payload=False, **self._dense)
 
     def ranked(self, ids: set[Any]) -> Any:
         """Return the query that ranks candidates; every one gets its true score of both legs."""

@@ -93,7 +93,10 @@ class Scope:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """One ranked query: `candidates` per leg, of which the best `limit` by `score` come back."""
+    """One ranked query: `candidates` per leg, of which the best `limit` by `score` come back.
+
+    `exact`: the candidates of similarity are those of all memories, not of a graph that may miss some.
+    """
 
     scope: Scope
     dense: list[float]
@@ -101,6 +104,7 @@ class Search:
     score: Expr
     candidates: int
     limit: int
+    exact: bool = True
     defaults: dict[str, float] = field(default_factory=lambda: dict(DEFAULTS))
 
 

@@ -44,6 +44,7 @@ class ServerIndex:
     ) -> None:
         self._client = client
         self._collection = collection
+        self._graph = payload_indexes  # the in-memory mode has neither, and warns of what it cannot do
         with _sorted_errors():
             if not client.collection_exists(collection):
                 self._create(dimensions, payload_indexes=payload_indexes)
@@ -70,7 +71,7 @@ class ServerIndex:
 
     def search(self, search: Search) -> Found:
         """Return the best memories in scope: each leg is searched once, then one query ranks the candidates."""
-        legs = _Legs(search)
+        legs = _Legs(search, graph=self._graph)
         with _sorted_errors():
             requests = [legs.candidates(leg) for leg in legs.all()]
             answers = self._client.query_batch_points(self._collection, requests)
@@ -146,8 +147,9 @@ def _sorted_errors() -> Iterator[None]:
 class _Legs:
     """The parts of one search as the client's requests."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, *, graph: bool) -> None:
         self._search = search
+        self._graph = graph
         self._filter = _filter(search.scope.conditions())
         corpus = _filter([Among("ns", (search.scope.namespace,))])
         # keyword weights of one namespace must not depend on what others store
@@ -155,7 +157,9 @@ class _Legs:
 
     def all(self) -> list[dict[str, Any]]:
         """Return the dense leg and, where the question has words, the sparse one."""
-        dense = {"query": self._search.dense, "using": DENSE_VECTOR}
+        dense: dict[str, Any] = {"query": self._search.dense, "using": DENSE_VECTOR}
+        if self._graph:
+            dense["params"] = models.SearchParams(exact=self._search.exact)
         if not self._search.sparse:
             return [dense]
         return [

@@ -13,6 +13,7 @@ from memory_service.scoring import (
     Scale,
     Weights,
     bound,
+    compiled,
     evaluate,
     keyword_half,
     relevance,
@@ -48,6 +49,17 @@ def test_every_part_stays_within_its_weight(
     for name, part in told.items():
         assert -1e-12 <= part <= getattr(WEIGHTS, name) + 1e-9
     assert 0 <= relevance(told, WEIGHTS) <= 1 + 1e-9
+
+
+@given(unit, bm25, unit, st.floats(-1e6, 1e8), st.floats(3600, 1e8))
+def test_a_compiled_expression_gives_what_evaluating_gives(
+    cosine: float, sparse: float, importance: float, idle: float, half_life: float
+) -> None:
+    values = {DENSE: cosine, SPARSE: sparse, "importance": importance, "last_ts": NOW - idle, "hl": half_life}
+    parts = score_parts(WEIGHTS, SCALE, now=NOW, half=8.0)
+    for given_values in (values, {}):
+        for part in (*parts.values(), total(parts)):
+            assert compiled(part)(given_values) == pytest.approx(evaluate(part, given_values), abs=1e-12)
 
 
 def test_recency_halves_with_each_half_life_of_the_memory() -> None:
