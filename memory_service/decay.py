@@ -6,17 +6,16 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import bindparam, delete, text
+from sqlalchemy import delete
 from sqlmodel import Session, col, select
 
-from kernel.database import Database, UtcDateTime
+from kernel.database import Database
+from memory_service import archive, stages
 from memory_service.audit import record
 from memory_service.domain import Status
 from memory_service.erasure import erase
-from memory_service.fading import Fading, stage
-from memory_service.tables import JobRunRow, MemoryAccessRow, MemoryRow, MemoryStateRow
+from memory_service.tables import JobRunRow, MemoryAccessRow
 
 JOB = "decay"
 #: Rows per commit: 63,600 due rows/s at this size (reference: memory.md, 4.5).
@@ -25,20 +24,6 @@ BATCH = 5000
 _LEASE_SECONDS = 60.0
 #: How long marks of learnt runs and flushed citations are kept.
 _KEEP_DAYS = 90
-
-#: Both statuses fade: active memories to archived, archived and quarantined ones to deleted.
-_DUE = text(
-    "SELECT pk, status, tier, importance, weight, emotion, access_count, half_life_s, last_access_at, expires_at, rev "
-    "FROM memory_state WHERE status = :status AND next_transition_at <= :at "
-    "ORDER BY next_transition_at, pk LIMIT :batch"
-)
-_MOVE = text(
-    "UPDATE memory_state SET status = :status, tier = :tier, next_transition_at = :next, rev = :rev WHERE pk = :pk"
-)
-_ENQUEUE = text(
-    "INSERT INTO memory_outbox (pk, rev, enqueued_at, attempts, last_error) VALUES (:pk, :rev, :at, 0, '') "
-    "ON CONFLICT (pk) DO UPDATE SET rev = excluded.rev, enqueued_at = excluded.enqueued_at, attempts = 0"
-).bindparams(bindparam("at", type_=UtcDateTime()))
 
 
 @dataclass(frozen=True)
@@ -97,37 +82,23 @@ class Decay:
             job = session.get(JobRunRow, (JOB, epoch))
             if job is None or job.holder != self._worker:
                 return False  # another worker took over while we slept
-            parameters = {"status": status.value, "at": moment, "batch": self._batch}
-            rows = session.connection().execute(_DUE, parameters).all()
-            if not rows:
+            batch = stages.stage_due(session.connection(), status.value, moment, self._batch)
+            if batch is None:
                 return False
-            moved = [_move(row, status, moment) for row in rows]
-            counts = Counter(move["tier"] for move in moved)
-            self._write(session, moved, at)
-            job.counts = dict(Counter(job.counts) + counts + Counter(batches=1))
-            job.cursor = f"{status.value}:{rows[-1].pk}"
+            self._write(session, batch, epoch, at)
+            job.counts = dict(Counter(job.counts) + Counter(batch.counts) + Counter(batches=1))
+            job.cursor = f"{status.value}:{batch.last}"
             job.lease_until = self._database.now(session) + _LEASE_SECONDS
             session.add(job)
-            return len(rows) == self._batch
+            return sum(batch.counts.values()) == self._batch
 
-    def _write(self, session: Session, moved: list[dict[str, Any]], at: datetime) -> None:
-        deleted = [move["pk"] for move in moved if move["status"] == Status.deleted.value]
-        kept = sorted(
-            (move for move in moved if move["status"] != Status.deleted.value), key=lambda move: move["pk"]
-        )
-        left = [move for move in kept if move["left"]]
-        connection = session.connection()
-        if kept:
-            connection.execute(_MOVE, kept)
-        if left:
-            connection.execute(_ENQUEUE, [{"pk": move["pk"], "rev": move["rev"], "at": at} for move in left])
-        for pk in deleted:
-            row, state = session.get(MemoryRow, pk), session.get(MemoryStateRow, pk)
-            if row is not None and state is not None:
-                erase(session, row, state, at)
-        if left or deleted:  # a move from hot to cold changes nothing that anybody sees
-            after = {"archived": [move["pk"] for move in left], "deleted": deleted}
-            record(session, at=at, actor="decay", action="decay", after=after, reason=at.date().isoformat())
+    def _write(self, session: Session, batch: stages.Batch, epoch: str, at: datetime) -> None:
+        stages.move(session.connection(), at)
+        archive.keep(session, batch.archived)
+        erase(session, batch.deleted, at)
+        if batch.archived or batch.deleted:  # a move from hot to cold changes nothing that anybody sees
+            after = {"archived": batch.archived, "deleted": batch.deleted}
+            record(session, at=at, actor="decay", action="decay", after=after, reason=epoch)
 
     def _finish(self, epoch: str, at: datetime) -> dict[str, int]:
         old = at - timedelta(days=_KEEP_DAYS)
@@ -146,28 +117,3 @@ class Decay:
                 )
             )
             return {name: int(count) for name, count in job.counts.items()}
-
-
-def _move(row: Any, status: Status, at: float) -> dict[str, Any]:
-    """Return where a due row goes; what leaves its status leaves the index too."""
-    if status is not Status.active:
-        return {"pk": row.pk, "status": Status.deleted.value, "tier": "deleted", "left": True}
-    fading = Fading(
-        importance=row.importance,
-        weight=row.weight,
-        emotion=row.emotion,
-        access_count=row.access_count,
-        half_life=row.half_life_s,
-        last_access=row.last_access_at,
-        expires=row.expires_at,
-    )
-    to = stage(fading, at)
-    left = to.status is not Status.active
-    return {
-        "pk": row.pk,
-        "status": to.status.value,
-        "tier": to.tier,
-        "next": to.next_at,
-        "rev": row.rev + 1 if left else row.rev,
-        "left": left,
-    }

@@ -15,6 +15,9 @@ HOT, ARCHIVE = 0.5, 0.2
 UNIMPORTANT, UNUSED_SECONDS = 0.5, 90 * DAY
 #: How long an expired memory is kept before it is deleted, and an archived one where nothing else is said.
 GRACE_SECONDS, RETENTION_SECONDS = 7 * DAY, 365 * DAY
+#: Seconds by which a moment counts as reached: two engines round the same moment differently (by a millionth),
+#: and what is due must have moved for each of them.
+SLACK = 0.001
 #: Share of the way to importance 1 that one citation goes.
 REINFORCEMENT = 0.1
 #: How much use, emotion and being told again add to strength.
@@ -78,12 +81,13 @@ def stage(fading: Fading, at: float) -> Stage:
         archived_at = min(archived_at, fading.last_access + UNUSED_SECONDS)
     if fading.expires is not None:
         archived_at = min(archived_at, fading.expires)
-    if at >= deleted_at:
+    reached = at + SLACK
+    if reached >= deleted_at:
         return Stage(Status.deleted, "deleted", NEVER)
-    if at >= archived_at:
+    if reached >= archived_at:
         return Stage(Status.archived, "archived", min(at + RETENTION_SECONDS, deleted_at))
     hot_until = falls_to(fading, HOT)
-    if at >= hot_until:
+    if reached >= hot_until:
         return Stage(Status.active, "cold", min(archived_at, deleted_at))
     return Stage(Status.active, "hot", min(hot_until, archived_at, deleted_at))
 

@@ -50,6 +50,15 @@ def restore(
     )
 
 
+def cited_again(session: Session, state: MemoryStateRow, at: datetime) -> None:
+    """Take note that an answer cited a memory and made it stronger: one that was archived comes back."""
+    row = session.get(MemoryRow, state.pk)
+    if row is not None and state.status == Status.archived.value and row.live:
+        restore(session, row, state, at=at, actor="reinforce", reason="cited from the archive")
+    else:
+        changed(session, state, at)
+
+
 def fading_of(state: MemoryStateRow) -> Fading:
     """Return all that the strength of a memory depends on."""
     return Fading(

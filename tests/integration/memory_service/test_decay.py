@@ -25,6 +25,11 @@ def snapshot(desk: World) -> list[tuple[object, ...]]:
         return [(s.pk, s.status, s.tier, round(s.next_transition_at, 3)) for s in states]
 
 
+def served(desk: World, question: str) -> list[str]:
+    hits = desk.recall(question)
+    return ["from the archive" if "archived" in hit.explain else "from the index" for hit in hits]
+
+
 def fill(desk: World) -> None:
     for number in range(60):
         desk.remember(
@@ -43,7 +48,7 @@ def test_what_is_not_used_fades_leaves_the_index_and_in_the_end_is_deleted(desk:
     assert desk.recall("checkout pool exhausted")
     desk.pass_days(50)
     assert desk.memory.decay().counts["archived"] == 1
-    assert desk.recall("checkout pool exhausted") == []
+    assert served(desk, "checkout pool exhausted") == ["from the archive"]
     assert desk.index.count() == 0
     assert desk.memory.page({})["memories"][0]["status"] == "archived"
     desk.pass_days(366)
@@ -56,9 +61,10 @@ def test_what_is_told_again_comes_back_from_the_archive(desk: World) -> None:
     id_ = desk.remember("checkout pool exhausted", kind="episode", importance=0.6)
     desk.pass_days(100)
     desk.memory.decay()
-    assert desk.recall("checkout pool exhausted") == []
+    assert served(desk, "checkout pool exhausted") == ["from the archive"]
     assert desk.remember("checkout pool exhausted", kind="episode", importance=0.6) == id_
     assert [hit.id for hit in desk.recall("checkout pool exhausted")] == [id_]
+    assert served(desk, "checkout pool exhausted") == ["from the index"]
 
 
 def test_the_unimportant_and_unused_leave_after_90_days_however_slowly_they_fade(desk: World) -> None:
