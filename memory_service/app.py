@@ -19,7 +19,7 @@ from memory_service.tasks import register
 _settings = settings()
 celery_app = make_celery(_settings, "memory")
 _process = Process("memory")
-_opening = Opening(_settings, Database(_settings.database), _process.worker)
+_opening = Opening(_settings, Database(_settings.database), _process.worker, stop=_process.draining)
 register(celery_app, _process, Control(connect(_settings.redis_url)), _opening.memory)
 
 

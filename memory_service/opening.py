@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from threading import Lock
+from threading import Event, Lock
+from typing import TYPE_CHECKING
 
 from kernel.database import Database
 from kernel.redaction import Redactor
 from kernel.settings import Settings
 from memory_service.citations import CitationCheck
+from memory_service.engines import engines_of, made_by
+from memory_service.history import History
 from memory_service.index.port import MemoryIndex
 from memory_service.service import MemoryService
-from memory_service.space import Space
+from memory_service.spaces import Spaces
+from memory_service.targets import Targets
+
+if TYPE_CHECKING:
+    from memory_service.embed.port import Embedder
+    from memory_service.tending import Tending
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,63 +29,94 @@ class Opened:
     service: MemoryService
     index: MemoryIndex
     citations: CitationCheck
+    history: History
+    spaces: Spaces
+    tending: Tending
 
 
 class Opening:
     """Opens the memory when it is first asked for; a failure is raised each time until it succeeds."""
 
-    def __init__(self, settings: Settings, database: Database, worker: str) -> None:
+    def __init__(
+        self, settings: Settings, database: Database, worker: str, *, stop: Event | None = None
+    ) -> None:
         self._settings = settings
         self._database = database
         self._worker = worker
+        self._stop = stop or Event()
         self._lock = Lock()
+        self._targets = Targets(database, engines_of(settings))
+        self._tending: Tending | None = None
         self._opened: Opened | None = None
+        self._version = 0
 
     def memory(self) -> Opened:
-        """Return the opened memory."""
+        """Return the opened memory; after a swap it is one on the new index, and questions under way end on the old."""
         with self._lock:
-            if self._opened is None:
-                self._opened = self._open()
+            if self._tending is None:
+                self._tending = self._begun()
+            if self._opened is None or self._version != self._targets.version:
+                version = self._targets.version
+                self._opened, self._version = self._open(self._tending), version
             return self._opened
 
     def flush(self) -> None:
         """Put the index on the disk, where one is open."""
         with self._lock:
-            if self._opened is not None:
-                self._opened.index.flush()
+            self._targets.flush()
 
-    def _open(self) -> Opened:
-        from memory_service.decay import Decay
-        from memory_service.embed import embedder_of
-        from memory_service.embed.port import CachedQuestions
-        from memory_service.recall import Recall
+    def _begun(self) -> Tending:
+        """Make what outlives a swap, once: there must be one lock around the writes of this process."""
+        from memory_service.building import Build
         from memory_service.relay import Relay
+        from memory_service.tending import Tending
+
+        settings = self._settings
+        relay = Relay(self._database, self._targets.written)
+        by = made_by(settings)
+        engines = engines_of(settings)
+        spaces = Spaces(
+            self._database,
+            self._targets,
+            Build(self._database, self._targets, relay),
+            configured=lambda: engines.embedder(by),
+            made_by=by,
+            keep_days=settings.memory_space_days,
+        )
+        spaces.begin()
+        return Tending(relay, self._targets, spaces, self._stop)
+
+    def _open(self, tending: Tending) -> Opened:
+        from memory_service.decay import Decay
+        from memory_service.recall import Recall
         from memory_service.scoring import Weights
-        from memory_service.space import current_space
         from memory_service.store import Store
 
         settings = self._settings
-        embedder = CachedQuestions(embedder_of(settings))
-        space = current_space(self._database, embedder)
-        index = _index(settings, space)
+        index, embedder = self._served()
         store = Store(self._database)
         service = MemoryService(
             store=store,
             recall=Recall(store, index, embedder, Weights.of(*settings.recall_weights)),
-            relay=Relay(self._database, index, embedder, space),
+            relay=tending.relay,
             decay=Decay(self._database, self._worker),
             redaction=Redactor(settings.secrets()),
             recall_limit=settings.recall_limit,
         )
-        return Opened(service=service, index=index, citations=CitationCheck(self._database))
+        return Opened(
+            service=service,
+            index=index,
+            citations=CitationCheck(self._database),
+            history=History(self._database),
+            spaces=tending.spaces,
+            tending=tending,
+        )
 
+    def _served(self) -> tuple[MemoryIndex, Embedder]:
+        """Return what recall ranks by; nothing is ranked where the old model cannot be made."""
+        target = self._targets.current()
+        if target.embedder is not None:
+            return target.index, target.embedder
+        from memory_service.unranked import NoEmbedder, NoIndex
 
-def _index(settings: Settings, space: Space) -> MemoryIndex:
-    if settings.qdrant_url is None:
-        from memory_service.index.edge import EdgeIndex
-
-        return EdgeIndex(settings.data / "memory" / "edge" / space.id, space.dimensions)
-    from memory_service.index.server import ServerIndex, connect
-
-    key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
-    return ServerIndex(connect(settings.qdrant_url, key), f"mem__{space.id}", space.dimensions)
+        return NoIndex(), NoEmbedder(target.space.id, target.space.dimensions)

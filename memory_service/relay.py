@@ -2,95 +2,121 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from threading import Lock
+from collections.abc import Callable
+from threading import RLock
 
-from sqlalchemy import delete, update
+from sqlalchemy import bindparam, delete, text, update
 from sqlmodel import Session, col, select
 
 from kernel import logs
 from kernel.clock import now
-from kernel.database import Database
+from kernel.database import Database, UtcDateTime
 from kernel.errors import NightdeskError
 from memory_service import lexical
 from memory_service.domain import Memory, Status
-from memory_service.embed.port import Embedder, Vector
+from memory_service.drift import Differences, Drift, by_id, window, windows
+from memory_service.embed.port import Vector
 from memory_service.fading import NEVER
-from memory_service.index.port import MemoryIndex, Point, audience
+from memory_service.index.port import Point, audience
 from memory_service.reading import to_memory
-from memory_service.space import Space, VectorCache
-from memory_service.tables import MemoryOutboxRow, MemoryRow, MemoryStateRow
-from memory_service.upsert import enqueue
+from memory_service.space import CURRENT, SHADOW
+from memory_service.tables import EmbedSpaceRow, JobRunRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
+from memory_service.targets import Target
+from memory_service.vectors import Stock, keep_alive
 
 log = logs.get(__name__)
 
-#: Memories per round: at 26 ms an embedding a round of new ones takes under two seconds.
-_BATCH = 64
-#: Ids in one IN list; SQLite allows 32,766 variables.
-_CHUNK = 5000
+#: Memories per round; of those whose text was never embedded fewer: at 26 ms each they take under two seconds.
+_BATCH, _UNKNOWN = 512, 64
+#: The job under which comparisons are noted, and its two kinds.
+RECONCILE, FULL, SAMPLE = "reconcile", "full", "sample"
 
-
-@dataclass(frozen=True)
-class Drift:
-    """What differed between SQL and the index; all of it is on its way to be mended."""
-
-    missing: int = 0
-    stale: int = 0
-    orphaned: int = 0
-
-    @property
-    def total(self) -> int:
-        """Return how many points differed."""
-        return self.missing + self.stale + self.orphaned
+_ENQUEUE = text(
+    "INSERT INTO memory_outbox (pk, rev, enqueued_at, attempts, last_error) VALUES (:pk, :rev, :at, 0, '') "
+    "ON CONFLICT (pk) DO UPDATE SET rev = excluded.rev, enqueued_at = excluded.enqueued_at, attempts = 0"
+).bindparams(bindparam("at", type_=UtcDateTime()))
+_SETTLED = delete(MemoryOutboxRow).where(
+    col(MemoryOutboxRow.pk) == bindparam("of"), col(MemoryOutboxRow.rev) <= bindparam("up_to")
+)
 
 
 class Relay:
-    """Empties the outbox into the index; one drain at a time in a process, any number of processes."""
+    """Empties the outbox into every target; one drain at a time in a process, any number of processes."""
 
-    def __init__(self, database: Database, index: MemoryIndex, embedder: Embedder, space: Space) -> None:
+    def __init__(self, database: Database, targets: Callable[[], list[Target]]) -> None:
         self._database = database
-        self._index = index
-        self._embedder = embedder
-        self._cache = VectorCache(space)
-        self._lock = Lock()
+        self._targets = targets
+        #: Held by whoever writes to an index, so that a late write of a build cannot undo a newer one.
+        self.writing = RLock()
 
     def drain(self) -> int:
-        """Bring everything waiting into the index; return how many memories were looked at."""
+        """Bring everything waiting into the indexes; return how many memories were looked at."""
         done = 0
-        with self._lock:
+        with self.writing:
             while batch := self._next():
+                targets = self._targets()
                 try:
-                    vectors = self._apply(batch)
+                    batch, stocks = self._apply(batch, targets)
                 except NightdeskError as error:
                     self._postpone(batch, str(error))
                     raise
-                self._settle(batch, vectors)
-                done += len(batch)
+                if self._settle(batch, stocks):
+                    done += len(batch)
             if done:
-                self._index.flush()
+                for target in self._targets():
+                    target.index.flush()
         return done
 
     def reconcile(self) -> Drift:
-        """Compare every point with SQL and send what differs through the outbox."""
-        indexed = self._index.revisions()
-        with self._database.writing("memory.relay.drift") as session:
-            at = now()
-            wanted = _active(session)
-            missing = [id_ for id_ in wanted if id_ not in indexed]
-            stale = [id_ for id_ in wanted if id_ in indexed and indexed[id_] != wanted[id_][1]]
-            orphaned = [id_ for id_ in indexed if id_ not in wanted]
-            for id_ in missing + stale:
-                enqueue(session, *wanted[id_], at)
-            known = _known(session, orphaned)
-            for pk, rev in known.values():
-                enqueue(session, pk, rev, at)
-        # SQL went back (a restored backup): a higher revision in the index would refuse the right one
-        ahead = [id_ for id_ in stale if indexed[id_] > wanted[id_][1]]
-        self._index.delete(ahead + [id_ for id_ in orphaned if id_ not in known])
-        drift = Drift(len(missing), len(stale), len(orphaned))
-        if drift.total:
-            log.info("memory_index_drift", missing=drift.missing, stale=drift.stale, orphaned=drift.orphaned)
+        """Compare every point of the served index with SQL, in windows, and mend what differs through the outbox."""
+        target = self._targets()[0]
+        if target.embedder is None:  # it takes known vectors only: what it lacks is no news
+            return Drift()
+        drift = self.mend(target)
+        self._note(FULL, drift, "")
         return drift
+
+    def sample(self) -> Drift:
+        """Compare the next window of ids, which moves on from call to call."""
+        target = self._targets()[0]
+        if target.embedder is None:
+            return Drift()
+        with self._database.reading() as session:
+            noted = session.get(JobRunRow, (RECONCILE, SAMPLE))
+        found = window(self._database, target.index, noted.cursor if noted else "")
+        self._mend(target, found)
+        self._note(SAMPLE, found.drift(), found.after)
+        return found.drift()
+
+    def mend(self, target: Target) -> Drift:
+        """Compare one index with SQL and mend what differs; return what did."""
+        drift = Drift()
+        for found in windows(self._database, target.index):
+            self._mend(target, found)
+            drift += found.drift()
+        if drift.total:
+            log.info("memory_index_drift", space=target.space.id, **drift.counts())
+        return drift
+
+    def _mend(self, target: Target, found: Differences) -> None:
+        if not found.ids():
+            return
+        with self.writing:
+            # what SQL does not know goes for good; a point that is ahead (a restored backup) or somebody else's
+            # goes first, since its revision would refuse the right one
+            target.index.delete([*found.ahead, *found.misplaced, *found.orphaned])
+            with self._database.writing("memory.relay.drift") as session:
+                at = now()
+                rows = by_id(session, found.ids())
+                if rows:
+                    again = [{"pk": row.pk, "rev": row.rev, "at": at} for row in rows.values()]
+                    session.connection().execute(_ENQUEUE, again)
+
+    def _note(self, kind: str, drift: Drift, cursor: str) -> None:
+        with self._database.writing("memory.relay.noted") as session:
+            noted = session.get(JobRunRow, (RECONCILE, kind)) or JobRunRow(job=RECONCILE, epoch=kind)
+            noted.state, noted.cursor, noted.counts, noted.ended_at = "done", cursor, drift.counts(), now()
+            session.add(noted)
 
     def _next(self) -> list[Memory]:
         query = (
@@ -103,38 +129,28 @@ class Relay:
         with self._database.reading() as session:
             return [to_memory(row, state) for row, state in session.exec(query)]
 
-    def _apply(self, batch: list[Memory]) -> dict[str, Vector]:
-        """Write a batch to the index and return the vectors that were not known before."""
-        active = [m for m in batch if m.status is Status.active]
+    def _apply(self, batch: list[Memory], targets: list[Target]) -> tuple[list[Memory], list[Stock]]:
+        """Write as much of a batch as can be embedded at once; return it, and the vectors made for it."""
         with self._database.reading() as session:
-            known = self._cache.known(session, [m.content_hash for m in active])
-        unknown = {m.content_hash: m.text for m in active if m.content_hash not in known}
-        fresh = (
-            dict(zip(unknown, self._embedder.passages(list(unknown.values())), strict=True))
-            if unknown
-            else {}
-        )
-        vectors = {**known, **fresh}
-        if active:
-            self._index.upsert([point_of(m, vectors[m.content_hash]) for m in active])
-        self._index.delete([m.id for m in batch if m.status is not Status.active])
-        return fresh
+            stocks = [Stock(target, session, batch) for target in targets]
+        batch = batch[: min((stock.affordable(batch, _UNKNOWN) for stock in stocks), default=len(batch))]
+        gone = [m.id for m in batch if m.status is not Status.active]
+        for stock in stocks:
+            stock.make(batch)
+            stock.target.index.upsert(stock.points(batch, point_of))
+            stock.target.index.delete(gone)
+        return batch, stocks
 
-    def _settle(self, batch: list[Memory], fresh: dict[str, Vector]) -> None:
-        """Take a batch out of the outbox, except what changed meanwhile."""
+    def _settle(self, batch: list[Memory], stocks: list[Stock]) -> bool:
+        """Take a batch out of the outbox, except what changed meanwhile; False where a space is written to since."""
         with self._database.writing("memory.relay.settle") as session:
-            for memory in batch:
-                session.execute(
-                    delete(MemoryOutboxRow).where(
-                        col(MemoryOutboxRow.pk) == memory.pk, col(MemoryOutboxRow.rev) <= memory.rev
-                    )
-                )
-            # not the vector of a text that was forgotten while we embedded it
-            alive = select(MemoryRow.content_hash).where(
-                col(MemoryRow.content_hash).in_(list(fresh)), col(MemoryRow.text) != ""
-            )
-            still = set(session.exec(alive))
-            self._cache.keep(session, {hash_: vector for hash_, vector in fresh.items() if hash_ in still})
+            if _written(session) - {stock.target.space.id for stock in stocks}:
+                return False
+            settled = [{"of": memory.pk, "up_to": memory.rev} for memory in batch]
+            session.connection().execute(_SETTLED, settled)
+            for stock in stocks:
+                keep_alive(session, stock)
+        return True
 
     def _postpone(self, batch: list[Memory], why: str) -> None:
         with self._database.writing("memory.relay.postpone") as session:
@@ -143,6 +159,10 @@ class Relay:
                 .where(col(MemoryOutboxRow.pk).in_([m.pk for m in batch]))
                 .values(attempts=MemoryOutboxRow.attempts + 1, last_error=why[:500])
             )
+
+
+def _written(session: Session) -> set[str]:
+    return set(session.exec(select(EmbedSpaceRow.id).where(col(EmbedSpaceRow.state).in_([CURRENT, SHADOW]))))
 
 
 def point_of(memory: Memory, vector: Vector) -> Point:
@@ -163,20 +183,3 @@ def point_of(memory: Memory, vector: Vector) -> Point:
             "rev": memory.rev,
         },
     )
-
-
-def _active(session: Session) -> dict[str, tuple[int, int]]:
-    query = select(MemoryRow.id, MemoryStateRow.pk, MemoryStateRow.rev).where(
-        col(MemoryRow.pk) == col(MemoryStateRow.pk), col(MemoryStateRow.status) == Status.active.value
-    )
-    return {id_: (pk, rev) for id_, pk, rev in session.exec(query)}
-
-
-def _known(session: Session, ids: list[str]) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
-    for start in range(0, len(ids), _CHUNK):
-        query = select(MemoryRow.id, MemoryStateRow.pk, MemoryStateRow.rev).where(
-            col(MemoryRow.pk) == col(MemoryStateRow.pk), col(MemoryRow.id).in_(ids[start : start + _CHUNK])
-        )
-        found.update({id_: (pk, rev) for id_, pk, rev in session.exec(query)})
-    return found

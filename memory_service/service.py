@@ -13,14 +13,16 @@ from kernel.contracts import MemoryHit, Value
 from kernel.errors import Correctable
 from memory_service.decay import Decay, Night
 from memory_service.domain import Candidate, Kind, check_name
+from memory_service.drift import Drift
 from memory_service.extraction import lessons
 from memory_service.finished import finished_run, unlearnt
 from memory_service.gate import Verdict, gate
 from memory_service.reading import PAGE_MAX, page
 from memory_service.recall import Question, Recall
-from memory_service.relay import Drift, Relay
+from memory_service.relay import Relay
 from memory_service.remembering import Admitted, candidate_of, told_before
 from memory_service.store import Lesson, Store
+from memory_service.tastes import apart
 from memory_service.upsert import Written
 
 log = logs.get(__name__)
@@ -114,6 +116,11 @@ class MemoryService:
         """Store one candidate at once and say what became of it; a source that repeats itself is heard once."""
         check_name("the namespace", candidate.namespace)
         check_name("the user", candidate.user, empty=True)
+        became = [self._admit(part, actor) for part in apart(candidate)]
+        self._relay.drain()
+        return became[0]
+
+    def _admit(self, candidate: Candidate, actor: str) -> Admitted:
         candidate, verdict, why = self._gated(candidate)
         if verdict == "drop":
             log.info("not_remembered", reason=why)
@@ -122,8 +129,7 @@ class MemoryService:
             outcome: Literal["quarantine", "touch"] = "quarantine" if known.quarantined else "touch"
             return Admitted(id=known.id, outcome=outcome, reason=why or "the same source has said it before")
         written = self._store.write(candidate, verdict, at=self._now(), actor=actor, reason=why)
-        self._relay.drain()
-        return Admitted(id=written.id, outcome=written.outcome, reason=why)
+        return Admitted(id=written.id or None, outcome=written.outcome, reason=written.reason)
 
     def tell(self, telling: dict[str, Any]) -> dict[str, Any]:
         """Remember what was told over the queue (see remembering.candidate_of): `{"id", "outcome", "reason"}`."""

@@ -4,82 +4,126 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from sqlalchemy import bindparam, text
+from sqlalchemy.types import LargeBinary
 from sqlmodel import Session, col, select
 
-from kernel import logs
 from kernel.clock import now
 from kernel.database import Database
-from memory_service.embed.port import Embedder, Vector, cosine
+from kernel.errors import Refused
+from memory_service.embed.port import Embedder, Vector, cosine, unit
 from memory_service.tables import EmbedCacheRow, EmbedSpaceRow
-
-log = logs.get(__name__)
 
 #: A text whose vector tells models apart, with what a model may treat in its own way.
 _PROBE = "Nightdesk probe 7: checkout node-7 ERR_123 连接池耗尽 délai dépassé"
 #: The same model gives the same vector up to the rounding of another CPU.
 _SAME_MODEL = 0.999
+CURRENT, SHADOW, RETIRED = "current", "shadow", "retired"
+
+_KEEP = text(
+    "INSERT INTO embed_cache (space_id, content_hash, vector) VALUES (:space, :hash, :vector) "
+    "ON CONFLICT (space_id, content_hash) DO NOTHING"
+).bindparams(bindparam("vector", type_=LargeBinary()))
 
 
 @dataclass(frozen=True)
 class Space:
-    """One embedding space; `id` names its folder and collection."""
+    """One embedding space; `id` names its folder and collection, `vectors` the space whose cached vectors it shares."""
 
     id: str
     dimensions: int
+    vectors: str = ""
 
 
-def current_space(database: Database, embedder: Embedder) -> Space:
-    """Return the space of the configured embedder, made on first use; log where it changed."""
-    probe = embedder.passages([_PROBE])[0]
+def space_of(row: EmbedSpaceRow) -> Space:
+    """Return the space of a row."""
+    return Space(row.id, row.dimensions, row.vectors_of)
+
+
+def probe_of(embedder: Embedder) -> Vector:
+    """Return the vector by which a model is known."""
+    return embedder.passages([_PROBE])[0]
+
+
+def same_model(row: EmbedSpaceRow, name: str, probe: Vector) -> bool:
+    """Return whether a space was made by the model of that name that gives that vector."""
+    known = row.probe
+    return row.name == name and len(known) == len(probe) and cosine(unit(known), unit(probe)) >= _SAME_MODEL
+
+
+def new_space(
+    session: Session, state: str, embedder: Embedder, probe: Vector, made_by: dict[str, Any]
+) -> EmbedSpaceRow:
+    """Insert a space for a model; its id was never used before, so that no folder is taken for its own."""
+    known = list(session.exec(select(EmbedSpaceRow)))
+    taken = {row.id for row in known} | {row.vectors_of for row in known}
+    number = len(known) + 1
+    while _id(embedder.name, len(probe), number) in taken:
+        number += 1
+    row = EmbedSpaceRow(
+        id=_id(embedder.name, len(probe), number),
+        name=embedder.name,
+        dimensions=len(probe),
+        probe=probe,
+        state=state,
+        made_by=made_by,
+        created_at=now(),
+    )
+    session.add(row)
+    return row
+
+
+def current_row(session: Session) -> EmbedSpaceRow | None:
+    """Return the space that is served."""
+    return session.exec(select(EmbedSpaceRow).where(col(EmbedSpaceRow.state) == CURRENT)).first()
+
+
+def current_space(database: Database, embedder: Embedder, made_by: dict[str, Any] | None = None) -> Space:
+    """Return the space that is served, made on first use; raise Refused where another model made it."""
+    probe = probe_of(embedder)
     with database.writing("memory.space") as session:
-        known = list(session.exec(select(EmbedSpaceRow).order_by(col(EmbedSpaceRow.created_at))))
-        row = next((r for r in known if r.name == embedder.name and _same(r.probe, probe)), None)
+        row = current_row(session)
         if row is None:
-            row = EmbedSpaceRow(
-                id=_id(embedder.name, len(probe), len(known)),
-                name=embedder.name,
-                dimensions=len(probe),
-                probe=probe,
-                created_at=now(),
+            row = new_space(session, CURRENT, embedder, probe, made_by or {})
+        elif not same_model(row, embedder.name, probe):
+            raise Refused(
+                f"the memory was indexed by {row.name}, not by {embedder.name}",
+                why="vectors of two models cannot be compared",
+                next_step="Run `nightdesk memory migrate` to build its index anew.",
             )
+        elif made_by and row.made_by != made_by:
+            row.made_by = made_by
             session.add(row)
-        before = [other.id for other in known if other.state == "current" and other.id != row.id]
-        if before:
-            log.warning(
-                "embedding_space_changed", old=before, new=row.id, next_step="the index is built from SQL"
-            )
-        for other in known:
-            other.state = "retired"
-        row.state = "current"
-        return Space(row.id, row.dimensions)
-
-
-def _same(known: Vector, probe: Vector) -> bool:
-    return len(known) == len(probe) and cosine(known, probe) >= _SAME_MODEL
+        return space_of(row)
 
 
 def _id(name: str, dimensions: int, number: int) -> str:
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    return f"{words}-{dimensions}-{number + 1}"
+    return f"{words}-{dimensions}-{number}"
 
 
 class VectorCache:
     """Vectors of stored texts by the hash of their content."""
 
     def __init__(self, space: Space) -> None:
-        self._space = space
+        self._owner = space.vectors or space.id
 
-    def known(self, session: Session, hashes: list[str]) -> dict[str, Vector]:
+    def known(self, session: Session, hashes: Iterable[str]) -> dict[str, Vector]:
         """Return the vectors of those texts that were embedded before."""
-        query = select(EmbedCacheRow).where(
-            EmbedCacheRow.space_id == self._space.id, col(EmbedCacheRow.content_hash).in_(hashes)
+        query = select(EmbedCacheRow.content_hash, EmbedCacheRow.vector).where(
+            EmbedCacheRow.space_id == self._owner, col(EmbedCacheRow.content_hash).in_(set(hashes))
         )
-        return {row.content_hash: list(array("f", row.vector)) for row in session.exec(query)}
+        return {hash_: array("f", vector).tolist() for hash_, vector in session.exec(query)}
 
     def keep(self, session: Session, vectors: dict[str, Vector]) -> None:
         """Store vectors; what is there already stays."""
-        for content_hash, vector in vectors.items():
-            packed = array("f", vector).tobytes()
-            session.merge(EmbedCacheRow(space_id=self._space.id, content_hash=content_hash, vector=packed))
+        if vectors:
+            packed = [
+                {"space": self._owner, "hash": hash_, "vector": array("f", vector).tobytes()}
+                for hash_, vector in vectors.items()
+            ]
+            session.connection().execute(_KEEP, packed)

@@ -17,14 +17,22 @@ from memory_service.opening import Opened
 QUESTIONS: dict[str, Callable[[Opened, dict[str, Any]], Any]] = {
     "recall": lambda memory, asked: [hit.model_dump(mode="json") for hit in memory.service.recall(asked)],
     "remember": lambda memory, asked: memory.service.tell(asked),
+    "history": lambda memory, asked: memory.history.versions(asked),
+    "show": lambda memory, asked: memory.history.show(asked),
     "list": lambda memory, asked: memory.service.page(asked),
     "forget": lambda memory, asked: memory.service.forget(asked),
+    "spaces": lambda memory, _: memory.spaces.standing(),
+    "migrate": lambda memory, _: memory.spaces.migrate(),
+    "rebuild": lambda memory, _: memory.spaces.rebuild(),
+    "rollback": lambda memory, _: memory.spaces.roll_back(),
     "check": lambda memory, asked: memory.citations.check(asked),
 }
 #: What is only rung for: the subject is a run's id, or nothing.
 DOORBELLS: dict[str, Callable[[Opened, str], Any]] = {
     "learn": lambda memory, run_id: memory.service.learn(run_id),
-    "relay": lambda memory, _: memory.service.relay(),
+    "relay": lambda memory, _: memory.tending.tick(memory.service.relay),
+    "build": lambda memory, _: memory.tending.build(),
+    "reconcile": lambda memory, extent: memory.tending.reconcile(extent),
     "reinforce": lambda memory, _: memory.service.reinforce(),
     "decay": lambda memory, _: memory.service.decay(),
 }

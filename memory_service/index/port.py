@@ -131,6 +131,25 @@ class Found:
     complete: bool = False
 
 
+@dataclass(frozen=True)
+class Held:
+    """What an index holds of a memory beside its vectors: enough to compare it with SQL."""
+
+    id: str
+    rev: int
+    audience: str
+
+
+#: The payload fields that Held is made of.
+HELD = ("rev", "audience")
+
+
+def held_of(id_: object, payload: dict[str, Any] | None) -> Held:
+    """Return a point as it is compared; ids are uuids in their usual form in every engine."""
+    told = payload or {}
+    return Held(str(id_), int(told.get("rev", 0)), str(told.get("audience", "")))
+
+
 class MemoryIndex(Protocol):
     """A vector index of one embedding space."""
 
@@ -150,8 +169,20 @@ class MemoryIndex(Protocol):
         """Return how many points there are, of one namespace or of all; the first may be an estimate."""
         ...
 
+    def page(self, after: str, limit: int) -> list[Held]:
+        """Return up to `limit` points behind the id `after` ("": from the first), in the order of their ids."""
+        ...
+
+    def held(self, ids: list[str]) -> list[Held]:
+        """Return what there is of these ids."""
+        ...
+
     def revisions(self) -> dict[str, int]:
         """Return `rev` of every point by id."""
+        ...
+
+    def broken(self) -> bool:
+        """Return whether its content turned out to be unreadable; opened anew it starts empty."""
         ...
 
     def flush(self) -> None:
@@ -161,3 +192,17 @@ class MemoryIndex(Protocol):
     def close(self) -> None:
         """Release the index."""
         ...
+
+
+#: Points read at once where all are.
+_PAGE = 1000
+
+
+def all_revisions(index: MemoryIndex) -> dict[str, int]:
+    """Return `rev` of every point by id, page by page."""
+    found: dict[str, int] = {}
+    after = ""
+    while page := index.page(after, _PAGE):
+        found.update({held.id: held.rev for held in page})
+        after = page[-1].id
+    return found

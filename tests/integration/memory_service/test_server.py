@@ -6,7 +6,8 @@ import pytest
 from qdrant_client import QdrantClient
 
 from kernel.errors import Retryable
-from memory_service.index.server import ServerIndex, connect
+from memory_service.index.server import ServerIndex
+from memory_service.index.server_collection import connect
 from tests.integration.memory_service.index_contract import DIMENSIONS, IndexContract
 
 

@@ -1,0 +1,253 @@
+"""The use cases of embedding spaces: which is served, migrate, rebuild, roll back, clear what is retired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from threading import Event
+from typing import Any
+
+from sqlalchemy import delete
+from sqlmodel import Session, col, select
+
+from kernel import clock, logs
+from kernel.database import Database
+from kernel.errors import Correctable, NightdeskError, Refused
+from memory_service.building import BUILD, Build
+from memory_service.embed.port import Embedder, Vector
+from memory_service.space import (
+    CURRENT,
+    RETIRED,
+    SHADOW,
+    Space,
+    current_row,
+    new_space,
+    probe_of,
+    same_model,
+    space_of,
+)
+from memory_service.tables import EmbedCacheRow, EmbedSpaceRow, JobRunRow
+from memory_service.targets import Targets
+
+log = logs.get(__name__)
+
+MIGRATE = "nightdesk memory migrate"
+#: When a space was retired that was given up before it was served: it is due to be deleted.
+_NEVER_SERVED = datetime.fromtimestamp(0, tz=UTC)
+
+
+class Spaces:
+    """Says which space is served, and replaces it; vectors of two models never meet in one index."""
+
+    def __init__(
+        self,
+        database: Database,
+        targets: Targets,
+        build: Build,
+        *,
+        configured: Callable[[], Embedder],
+        made_by: dict[str, Any],
+        keep_days: float,
+        now: Callable[[], datetime] = clock.now,
+    ) -> None:
+        self._database = database
+        self._targets = targets
+        self._build = build
+        self._configured = configured
+        self._made_by = made_by
+        self._keep_days = keep_days
+        self._now = now
+
+    def begin(self) -> str:
+        """Serve what SQL says, or the configured model where nothing was ever indexed; return a warning or ""."""
+        with self._database.reading() as session:
+            row = current_row(session)
+        try:
+            embedder, probe = self._probed()
+        except (NightdeskError, ImportError, OSError) as error:
+            if row is None or row.made_by in ({}, self._made_by):
+                raise
+            told = (
+                f"the configured embedder cannot be made ({error}); the memory is still served by {row.name}"
+            )
+            log.warning("embedder_not_configured", served=row.name, space=row.id, reason=str(error))
+            return told
+        if row is not None and not same_model(row, embedder.name, probe):
+            return self._mixed(row, embedder.name, len(probe))
+        if row is None or row.made_by != self._made_by:
+            with self._database.writing("memory.space") as session:
+                row = current_row(session) or new_space(session, CURRENT, embedder, probe, self._made_by)
+                if same_model(row, embedder.name, probe):
+                    row.made_by = self._made_by
+                    session.add(row)
+        self._targets.serve(space_of(row))
+        return ""
+
+    def migrate(self) -> dict[str, Any]:
+        """Begin to build the configured model's index beside the served one, or go on with it."""
+        embedder, probe = self._probed()
+        with self._database.writing("memory.spaces.shadow") as session:
+            if (row := current_row(session)) and same_model(row, embedder.name, probe):
+                raise Correctable(
+                    f"the memory is served by {embedder.name} already",
+                    next_step="Set NIGHTDESK_EMBEDDER (and its model) to the new one and restart the memory worker, "
+                    "or run `nightdesk memory rebuild` to build the same index anew.",
+                )
+            shadow = _one(session, SHADOW)
+            if shadow is not None and not same_model(shadow, embedder.name, probe):
+                self._give_up(session, shadow)
+                shadow = None
+            if shadow is None:
+                known = [r for r in _retired(session) if same_model(r, embedder.name, probe)]
+                if known:
+                    _build_again(session, known[0])
+                else:
+                    new_space(session, SHADOW, embedder, probe, self._made_by)
+        return self.standing()
+
+    def rebuild(self) -> dict[str, Any]:
+        """Begin to build the served space anew, from cached vectors, in another folder or collection."""
+        with self._database.writing("memory.spaces.shadow") as session:
+            row = current_row(session)
+            if _one(session, SHADOW) is not None:
+                raise Correctable(
+                    "an index is being built already",
+                    next_step="See `nightdesk memory spaces`; `nightdesk memory migrate --rollback` gives it up.",
+                )
+            embedder = self._targets.of(row).embedder if row is not None else None
+            if row is None or embedder is None:
+                raise Refused(
+                    "the served index cannot be built anew",
+                    why="its embedder cannot be made",
+                    next_step=f"Run `{MIGRATE}` to build an index with the configured embedder.",
+                )
+            made = new_space(session, SHADOW, embedder, row.probe, row.made_by)
+            made.vectors_of = row.vectors_of or row.id
+        return self.standing()
+
+    def roll_back(self) -> dict[str, Any]:
+        """Give up the build under way; without one, begin to bring the last retired space up to date and back."""
+        with self._database.reading() as session:
+            busy = _one(session, SHADOW) is not None
+        before = None if busy else self._replaced()
+        with self._database.writing("memory.spaces.shadow") as session:
+            shadow = _one(session, SHADOW)
+            if shadow is not None:
+                self._give_up(session, shadow)
+            elif before is not None and (row := session.get(EmbedSpaceRow, before.id)) is not None:
+                _build_again(session, row)
+        return self.standing()
+
+    def _replaced(self) -> EmbedSpaceRow:
+        """Return the space that was served before, if it can be served again."""
+        with self._database.reading() as session:
+            known = [row for row in _retired(session) if row.retired_at and row.retired_at > _NEVER_SERVED]
+        if not known:
+            raise Correctable(
+                "there is no space to go back to",
+                why=f"none was replaced in the last {self._keep_days:g} days",
+            )
+        if self._targets.of(known[0]).embedder is None:
+            raise Refused(
+                f"{known[0].name} cannot be served again",
+                why="its embedder cannot be made",
+                next_step="Mend its settings (the worker's log says why), then try again.",
+            )
+        return known[0]
+
+    def build(self, *, seconds: float | None = None, stop: Event | None = None) -> bool:
+        """Go on with an unfinished build; return whether none is left."""
+        return self._build.run(seconds=seconds, stop=stop)
+
+    def standing(self) -> dict[str, Any]:
+        """Return the spaces as JSON: served, shadow with its progress, retired, and the last finished build."""
+        with self._database.reading() as session:
+            rows = list(session.exec(select(EmbedSpaceRow)))
+            query = select(JobRunRow).where(JobRunRow.job == BUILD).order_by(col(JobRunRow.ended_at).desc())
+            last = session.exec(query).first()
+        served = next((row for row in rows if row.state == CURRENT), None)
+        shadow = next((row for row in rows if row.state == SHADOW), None)
+        return {
+            "served": _told(served) if served else None,
+            "ranked": served is not None and self._targets.of(served).embedder is not None,
+            "configured": self._made_by,
+            "shadow": _told(shadow) | self._build.progress(shadow) if shadow else None,
+            "retired": [_told(row) for row in rows if row.state == RETIRED],
+            "last_build": {"space": last.epoch, **last.counts} if last else None,
+        }
+
+    def clear(self) -> list[str]:
+        """Delete spaces that were replaced long enough ago: folder or collection, and cached vectors."""
+        before = self._now() - timedelta(days=self._keep_days)
+        with self._database.reading() as session:
+            old = [row for row in _retired(session) if row.retired_at and row.retired_at < before]
+        for row in old:
+            self._targets.drop(space_of(row))
+            with self._database.writing("memory.spaces.clear") as session:
+                _erase(session, space_of(row))
+            log.info("memory_space_deleted", space=row.id, retired_at=str(row.retired_at))
+        return [row.id for row in old]
+
+    def _probed(self) -> tuple[Embedder, Vector]:
+        embedder = self._configured()
+        return embedder, probe_of(embedder)
+
+    def _mixed(self, row: EmbedSpaceRow, name: str, dimensions: int) -> str:
+        told = (
+            f"the memory was indexed by {row.name} ({row.dimensions} dimensions, space {row.id}), but {name} "
+            f"({dimensions}) is configured; the old space is still served. Run `{MIGRATE}`."
+        )
+        log.warning(
+            "embedding_space_mismatch",
+            served=row.name,
+            space=row.id,
+            configured=name,
+            next_step=f"Run `{MIGRATE}` to build the new index beside the old one, or set the old embedder again.",
+        )
+        return told
+
+    def _give_up(self, session: Session, shadow: EmbedSpaceRow) -> None:
+        """Stop a build: a space that was served once is retired again, a new one is due to be deleted."""
+        shadow.state = RETIRED
+        shadow.retired_at = shadow.retired_at or _NEVER_SERVED
+        session.add(shadow)
+
+
+def _one(session: Session, state: str) -> EmbedSpaceRow | None:
+    return session.exec(select(EmbedSpaceRow).where(col(EmbedSpaceRow.state) == state)).first()
+
+
+def _retired(session: Session) -> list[EmbedSpaceRow]:
+    """Return the retired spaces, the last one first."""
+    query = select(EmbedSpaceRow).where(col(EmbedSpaceRow.state) == RETIRED)
+    return sorted(session.exec(query), key=lambda row: str(row.retired_at or ""), reverse=True)
+
+
+def _build_again(session: Session, row: EmbedSpaceRow) -> None:
+    """Have a retired space brought up to date; what it holds already is passed over quickly."""
+    row.state, row.built_to = SHADOW, 0
+    session.add(row)
+
+
+def _erase(session: Session, space: Space) -> None:
+    """Delete a space's row, and its vectors unless another space shares them."""
+    row = session.get(EmbedSpaceRow, space.id)
+    if row is None or row.state != RETIRED:
+        return
+    session.delete(row)
+    session.flush()
+    owner = space.vectors or space.id
+    sharing = select(EmbedSpaceRow.id).where(
+        (col(EmbedSpaceRow.id) == owner) | (col(EmbedSpaceRow.vectors_of) == owner)
+    )
+    if session.exec(sharing).first() is None:
+        session.execute(delete(EmbedCacheRow).where(col(EmbedCacheRow.space_id) == owner))
+
+
+def _told(row: EmbedSpaceRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "model": row.name,
+        "dimensions": row.dimensions,
+        "retired_at": row.retired_at.isoformat() if row.retired_at else None,
+    }
