@@ -1,12 +1,12 @@
 # Nightdesk. `make demo` and `make test` set everything up by themselves; pip only, into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit integration e2e bench chaos up down
+.PHONY: help setup demo test check unit integration e2e bench bench-memory chaos up down
 
 # relative on purpose: the checkout's path may hold a blank
 PYTHON := .venv/bin/python
 
 help:  ## show the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 setup:  ## make .venv from the locked requirements (once; later runs take no time)
 	@sh ops/setup.sh
@@ -31,6 +31,9 @@ e2e: setup  ## run the tests that start the whole desk
 
 bench: setup  ## measure runs per second, latency, memory and start-up
 	@$(PYTHON) ops/bench/run.py
+
+bench-memory: setup  ## measure recall, ingest, the nightly pass and the rebuild of the memory (five minutes)
+	@$(PYTHON) ops/bench/memory.py
 
 chaos: setup  ## kill everything while runs pass and count what the world saw (CHAOS_RUNS, CHAOS_SEED, CHAOS_SECONDS)
 	@$(PYTHON) -m tests.chaos.run
