@@ -11,75 +11,66 @@ from kernel.database import UtcDateTime
 from memory_service import fading
 
 #: What a batch of a night comes to, one row a memory; `gone` is 1 where it leaves the index.
-_TABLE = {
-    "sqlite": "CREATE TEMP TABLE IF NOT EXISTS memory_night "
-    "(pk INTEGER PRIMARY KEY, rev INTEGER, kept TEXT, tier TEXT, next REAL, gone INTEGER)",
-    "postgresql": "CREATE TEMP TABLE IF NOT EXISTS memory_night "
-    "(pk INTEGER PRIMARY KEY, rev INTEGER, kept TEXT, tier TEXT, next DOUBLE PRECISION, gone INTEGER)",
-}
+_TABLE = "CREATE TEMP TABLE IF NOT EXISTS memory_night (pk INTEGER PRIMARY KEY, tier TEXT, next {real}, gone INTEGER)"
+_REAL = {"sqlite": "REAL", "postgresql": "DOUBLE PRECISION"}
+_LEAST = {"sqlite": "min", "postgresql": "least"}
+_MOST = {"sqlite": "max", "postgresql": "greatest"}
 #: Far behind every moment, where fading says infinity: engines have no common word for it.
 _NO_END = 1e300
-#: `fading.falls_to`, `fading.level` and `fading.stage`, word for word; a property test holds them together.
-_FALLS = (
-    "CASE WHEN level <= {threshold} THEN last_access_at "
-    f"ELSE last_access_at + half_life_s * ln(level / {{threshold}}) / {math.log(2)!r} END"
-)
+#: Below this no strength is told apart; a logarithm must be of something.
+_LEAST_LEVEL = 1e-9
+#: How many half-lives lie between the two thresholds: with it one logarithm a row is enough for both.
+_APART = math.log2(fading.HOT / fading.ARCHIVE)
+#: `fading.level`, `falls_to` and `stage` in SQL; a property test holds the two together. Logarithms are most of the
+#: work (2.2 of 4 microseconds a row where each use had its own), hence the shortcuts for what is usual.
 _STAGED = f"""
-    WITH due AS ({{due}}),
-    levelled AS (
-        SELECT pk, rev, status, tier AS was, last_access_at, half_life_s, importance, expires_at,
-            importance * (1 + {fading.ACCESS_BOOST} * ln(1.0 + access_count))
-            * (1 + {fading.EMOTION_BOOST} * emotion)
-            * (1 + {fading.ASSOCIATION_BOOST} * ln(CASE WHEN weight > 1 THEN weight ELSE 1 END)) AS level
-        FROM due
-    ),
-    timed AS (
-        SELECT pk, rev, status, was, {_FALLS.format(threshold=fading.HOT)} AS hot_until,
-            {{least}}(
-                {_FALLS.format(threshold=fading.ARCHIVE)},
-                CASE WHEN importance < {fading.UNIMPORTANT} THEN last_access_at + {fading.UNUSED_SECONDS}
-                     ELSE {_NO_END} END,
-                coalesce(expires_at, {_NO_END})
-            ) AS archived_at,
+    WITH timed AS MATERIALIZED (
+        SELECT pk, tier AS was, status, last_access_at + half_life_s * {1 / math.log(2)!r} * ln({{most}}(
+            importance * {1 / fading.ARCHIVE!r} * (1 + {fading.EMOTION_BOOST} * emotion)
+            * (CASE access_count WHEN 0 THEN 1.0 ELSE 1 + {fading.ACCESS_BOOST} * ln(1.0 + access_count) END)
+            * (CASE WHEN weight > 1 THEN 1 + {fading.ASSOCIATION_BOOST} * ln(1.0 * weight) ELSE 1.0 END),
+            {_LEAST_LEVEL})) AS falls, half_life_s * {_APART!r} AS apart, {{least}}(
+            CASE WHEN importance < {fading.UNIMPORTANT} THEN last_access_at + {fading.UNUSED_SECONDS}
+                ELSE {_NO_END} END,
+            coalesce(expires_at, {_NO_END})) AS ends,
             coalesce(expires_at + {fading.GRACE_SECONDS}, {_NO_END}) AS deleted_at
-        FROM levelled
-    ),
-    staged AS (
-        SELECT pk, rev, status, was, hot_until, archived_at, deleted_at, CASE
-            WHEN status <> 'active' THEN 'deleted'
-            WHEN :at + {fading.SLACK} >= deleted_at THEN 'deleted'
-            WHEN :at + {fading.SLACK} >= archived_at THEN 'archived'
-            WHEN :at + {fading.SLACK} >= hot_until THEN 'cold'
-            ELSE 'hot' END AS tier
-        FROM timed
+        FROM ({{due}}) AS due
     )
-    SELECT pk, rev, was, status, tier,
-        CASE tier WHEN 'hot' THEN 'active' WHEN 'cold' THEN 'active' ELSE tier END AS kept,
-        CASE tier
-            WHEN 'deleted' THEN {fading.NEVER}
-            WHEN 'archived' THEN {{least}}(:at + {fading.RETENTION_SECONDS}, deleted_at)
-            WHEN 'cold' THEN {{least}}(archived_at, deleted_at)
-            ELSE {{least}}(hot_until, archived_at, deleted_at) END AS next
-    FROM staged
+    SELECT pk, was, CASE
+        WHEN status <> 'active' OR :at + {fading.SLACK} >= deleted_at THEN 'deleted'
+        WHEN :at + {fading.SLACK} >= falls OR :at + {fading.SLACK} >= ends THEN 'archived'
+        WHEN :at + {fading.SLACK} >= falls - apart THEN 'cold' ELSE 'hot' END AS tier,
+        CASE WHEN status <> 'active' OR :at + {fading.SLACK} >= deleted_at THEN {fading.NEVER}
+        WHEN :at + {fading.SLACK} >= falls OR :at + {fading.SLACK} >= ends
+            THEN {{least}}(:at + {fading.RETENTION_SECONDS}, deleted_at)
+        WHEN :at + {fading.SLACK} >= falls - apart THEN {{least}}(falls, ends)
+        ELSE {{least}}(falls - apart, ends) END AS next
+    FROM timed
 """  # noqa: S608 numbers of the module fading only
 _DUE = (
-    "SELECT * FROM memory_state WHERE status = :status AND next_transition_at <= :at "
+    "SELECT pk, status, tier, importance, emotion, access_count, weight, half_life_s, last_access_at, expires_at "
+    "FROM memory_state WHERE status = :status AND next_transition_at <= :at "
     "ORDER BY next_transition_at, pk LIMIT :batch"
 )
-_LEAST = {"sqlite": "min", "postgresql": "least"}
 _FILL = (
-    "INSERT INTO memory_night (pk, rev, kept, tier, next, gone) "
-    "SELECT pk, rev, kept, tier, next, CASE WHEN kept <> status THEN 1 ELSE 0 END FROM ({staged}) AS found"
+    "INSERT INTO memory_night (pk, tier, next, gone) "
+    "SELECT pk, tier, next, CASE WHEN tier IN ('archived', 'deleted') THEN 1 ELSE 0 END FROM ({staged}) AS found"
 )
-#: What is erased is left to the erasure, which sets its state too.
-_MOVE = text(
-    "UPDATE memory_state SET status = night.kept, tier = night.tier, next_transition_at = night.next, "
-    "rev = night.rev + night.gone FROM memory_night AS night "
-    "WHERE night.pk = memory_state.pk AND night.tier <> 'deleted'"
+#: One row after the other by its number: a join would keep all rows in a second table first.
+_FADE = text(
+    "UPDATE memory_state SET (tier, next_transition_at) = "
+    "(SELECT n.tier, n.next FROM memory_night n WHERE n.pk = memory_state.pk) "
+    "WHERE pk IN (SELECT pk FROM memory_night WHERE gone = 0)"
+)
+_ARCHIVE = text(
+    "UPDATE memory_state SET status = 'archived', rev = rev + 1, (tier, next_transition_at) = "
+    "(SELECT n.tier, n.next FROM memory_night n WHERE n.pk = memory_state.pk) "
+    "WHERE pk IN (SELECT pk FROM memory_night WHERE tier = 'archived')"
 )
 _ENQUEUE = text(
     "INSERT INTO memory_outbox (pk, rev, enqueued_at, attempts, last_error) "
-    "SELECT pk, rev + 1, :at, 0, '' FROM memory_night WHERE gone = 1 AND tier <> 'deleted' "
+    "SELECT pk, rev, :at, 0, '' FROM memory_state "
+    "WHERE pk IN (SELECT pk FROM memory_night WHERE tier = 'archived') "
     "ON CONFLICT (pk) DO UPDATE SET rev = excluded.rev, enqueued_at = excluded.enqueued_at, attempts = 0"
 ).bindparams(bindparam("at", type_=UtcDateTime()))
 
@@ -95,14 +86,14 @@ class Batch:
 
 
 def staged(dialect: str, due: str) -> str:
-    """Return the query that stages the rows of another: pk, rev, was, status, tier, kept, next; takes `:at`."""
-    return _STAGED.format(due=due, least=_LEAST[dialect])
+    """Return the query that stages the rows of another: pk, was, tier, next; takes `:at`."""
+    return _STAGED.format(due=due, least=_LEAST[dialect], most=_MOST[dialect])
 
 
 def stage_due(connection: Connection, status: str, at: float, batch: int) -> Batch | None:
     """Put the next due memories of a status into the table of the night; None where nothing is due."""
     dialect = connection.dialect.name
-    connection.execute(text(_TABLE[dialect]))
+    connection.execute(text(_TABLE.format(real=_REAL[dialect])))
     connection.execute(text("DELETE FROM memory_night"))
     fill = text(_FILL.format(staged=staged(dialect, _DUE)))
     found = connection.execute(fill, {"status": status, "at": at, "batch": batch}).rowcount
@@ -115,8 +106,12 @@ def stage_due(connection: Connection, status: str, at: float, batch: int) -> Bat
 
 
 def move(connection: Connection, moment: object) -> None:
-    """Give the staged memories their state, and tell the relay of those that leave the index."""
-    connection.execute(_MOVE)
+    """Give the staged memories their state, and tell the relay of those that leave the index.
+
+    Those to be deleted are left to the erasure.
+    """
+    connection.execute(_FADE)
+    connection.execute(_ARCHIVE)
     connection.execute(_ENQUEUE, {"at": moment})
 
 
