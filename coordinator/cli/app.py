@@ -13,6 +13,10 @@ from coordinator.cli import (
     decisions,
     desk,
     memory,
+    memory_calibrate,
+    memory_notes,
+    memory_spaces,
+    memory_working,
     questions,
     runs,
     screen,
@@ -60,6 +64,19 @@ for _panel, _commands in (
     for _command in _commands:
         app.command(rich_help_panel=_panel)(_command)
 app.add_typer(dead_letters.app, name="dead-letters", rich_help_panel="Decisions")
+for _note in (
+    memory_notes.remember,
+    memory_notes.history,
+    memory_notes.show,
+    memory_working.working,
+    memory_working.promote,
+    memory_spaces.migrate,
+    memory_spaces.rebuild,
+    memory_spaces.spaces,
+    memory_spaces.doctor,
+    memory_calibrate.calibrate,
+):
+    memory.app.command()(_note)
 app.add_typer(memory.app, name="memory", rich_help_panel="Memory")
 
 

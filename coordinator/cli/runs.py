@@ -89,10 +89,12 @@ def show(
     from coordinator.chronicle import chronicle
     from coordinator.cli import history
     from coordinator.cli.connection import join
+    from coordinator.cli.memory_working import slots_of, table
 
     with history.reading(join(data_dir)) as session:
         row = history.find_run(session, run)
         report = history.report_of(session, row)
+        slots = slots_of(session, row.id)
         waiting = history.pending_approvals(session, row.id)
         happened = chronicle(session, row.id)
     if as_json and evidence:
@@ -102,6 +104,7 @@ def show(
         return
     if as_json:
         told = report.model_dump(mode="json") | {"happened": happened.model_dump(mode="json")}
+        told["working"] = slots
         if waiting:
             told["waiting"] = [history.waiting_row(approval) for approval in waiting]
         screen.print_json(told)
@@ -113,6 +116,8 @@ def show(
         print_evidence(report, screen.out())
         return
     print_report(report, screen.out())
+    if slots:
+        screen.out().print(table(slots))
     print_chronicle(happened, screen.out())
     print_waiting(row.id, waiting, screen.out())
 
