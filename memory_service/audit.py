@@ -25,12 +25,8 @@ def record(
     after: dict[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """Add a row inside the transaction of the change it tells of.
-
-    SQLite has one writer at a time; on PostgreSQL the lock makes writers of the chain take turns.
-    """
-    if session.get_bind().dialect.name == "postgresql":
-        session.connection().exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CHAIN_LOCK})")
+    """Add a row inside the transaction of the change it tells of."""
+    take_turn(session)
     row = MemoryAuditRow(
         at=at,
         actor=actor,
@@ -46,6 +42,16 @@ def record(
     row.hash = _hash(row)
     session.add(row)
     session.flush()
+
+
+def take_turn(session: Session) -> None:
+    """Wait until no other writer of the chain is under way, and be the only one until this transaction ends.
+
+    SQLite has one writer at a time; on PostgreSQL a lock makes them take turns. Whoever reads what it is about to
+    change calls this first: then nobody else changes it in between.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.connection().exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CHAIN_LOCK})")
 
 
 def broken_link(database: Database) -> int | None:

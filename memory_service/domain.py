@@ -194,27 +194,32 @@ def question_keys(text: str) -> list[str]:
     return list(dict.fromkeys(key_hash(span) for span in [normal(text), *spans]))
 
 
-Upsert = Literal["insert", "touch", "replace", "supersede", "history"]
+Upsert = Literal["insert", "touch", "supersede", "history"]
 
 
-def decide(existing: Memory | None, candidate: Candidate) -> Upsert:
-    """Return what a candidate does to the live memory of its key.
+def decide(existing: Memory | None, candidate: Candidate, at: datetime) -> Upsert:
+    """Return what a candidate does to the live memory of its key, whatever the kind.
 
-    `touch`: it was said again. `replace`: the same thing, told anew. `supersede`: a fact changed, the old
-    value is closed. `history`: kept beside, because the less trusted never overwrites the more trusted.
+    `touch`: it was said again. `supersede`: the newer of equal trust wins, the old value is closed and kept.
+    `history`: kept beside what holds, because the less trusted never overwrites the more trusted, and because
+    what was true before, or for a time that is over, does not change what is true now.
     """
     if existing is None:
         return "insert"
     if existing.content_hash == candidate.content_hash or _same_remedy(existing, candidate):
         return "touch"
-    if candidate.trust < existing.trust:
+    since = candidate.valid_from or at
+    over = candidate.valid_to is not None and candidate.valid_to <= at
+    if candidate.trust < existing.trust or since < existing.valid_from or over:
         return "history"
-    return "supersede" if candidate.kind == "fact" else "replace"
+    return "supersede"
 
 
 def _same_remedy(existing: Memory, candidate: Candidate) -> bool:
     """Return whether a procedure is confirmed: then its first telling stays, whatever was asked this time."""
     told, known = candidate.slots, existing.slots
-    return candidate.kind == "procedure" and all(
-        told.get(name) == known.get(name) for name in ("action", "parameters")
+    return (
+        candidate.kind == "procedure"
+        and bool(told.get("action"))
+        and all(told.get(name) == known.get(name) for name in ("action", "parameters"))
     )

@@ -47,6 +47,8 @@ def finished_run(database: Database, run_id: str) -> tuple[FinishedRun, Citation
         namespace=row.namespace,
         user=row.user,
         request=request.text,
+        told_at=min(row.created_at, row.ended_at or row.created_at),
+        session=row.session_id or "",
         labels=request.labels,
         report=report,
         calls=dict(calls),

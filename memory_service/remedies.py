@@ -14,6 +14,8 @@ from memory_service.runs import FinishedRun
 from memory_service.sentences import asked
 
 _SEVERITY = {"critical": 0.8, "error": 0.65, "warning": 0.45, "info": 0.2}
+#: How much an incident is felt: what hurt fades a little more slowly (fading.EMOTION_BOOST).
+_EMOTION = {"critical": 0.6, "error": 0.4, "warning": 0.2, "info": 0.0}
 #: A remedy that was seen to work is worth more than the incident alone.
 _VERIFIED, _MOST = 0.15, 0.95
 #: A finding below this is a guess.
@@ -72,9 +74,11 @@ def _procedure(run: FinishedRun, finding: Finding, action: ActionOutcome) -> Can
             "action": action.name,
             "parameters": action.parameters,
         },
+        emotion=_EMOTION[finding.severity],
         importance=min(_MOST, _SEVERITY[finding.severity] + _VERIFIED),
         source_kind="run",
         source_ref=f"run:{run.run_id}",
+        session=run.session,
         quotes_untrusted=True,
     )
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col, select
 
 from kernel.database import Database
-from memory_service.audit import record
+from memory_service.audit import record, take_turn
 from memory_service.domain import Candidate, Status, key_hash
+from memory_service.erasure import forget
 from memory_service.fading import REINFORCEMENT
 from memory_service.gate import Verdict
-from memory_service.reading import one
+from memory_service.rates import Limits
+from memory_service.state import changed, cited_again, enqueue
 from memory_service.tables import JobRunRow, MemoryAccessRow, MemoryRow, MemoryStateRow
-from memory_service.upsert import Written, changed, enqueue, erase, upsert
+from memory_service.upsert import Written, upsert
+
+#: What a citation strengthens; of archived memories it brings back those that still hold.
+_STRENGTHENED = {Status.active.value, Status.archived.value}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,29 +37,21 @@ class Lesson:
 class Store:
     """Writes of memories; readers are in `reading`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, limits: Limits | None = None) -> None:
         self.database = database
+        self._limits = limits or Limits()
 
     def write(
         self, candidate: Candidate, verdict: Verdict, *, at: datetime, actor: str, reason: str = ""
     ) -> Written:
         """Store a candidate that passed the gate, by the rules of its key."""
-        try:
-            with self.database.writing("memory.write", durable=True) as session:
-                return upsert(session, candidate, verdict, at, actor, reason)
-        except IntegrityError:
-            # two processes learnt the same at once (PostgreSQL): the other's row is there now
-            with self.database.writing("memory.write", durable=True) as session:
-                return upsert(session, candidate, verdict, at, actor, reason)
+        with self.database.writing("memory.write", durable=True) as session:
+            return upsert(session, candidate, verdict, at, actor, reason, limits=self._limits)
 
     def learn(self, lesson: Lesson, at: datetime) -> list[Written]:
         """Store what one run taught and mark the run as learnt, all or nothing; [] where it was learnt before."""
-        try:
-            with self.database.writing("memory.learn", durable=True) as session:
-                return _learn(session, lesson, at)
-        except IntegrityError:  # as above; where the other learnt the same run nothing is left to do
-            with self.database.writing("memory.learn", durable=True) as session:
-                return _learn(session, lesson, at)
+        with self.database.writing("memory.learn", durable=True) as session:
+            return _learn(session, lesson, at, self._limits)
 
     def forget(
         self, namespace: str, memory_id: str, *, at: datetime, actor: str, reason: str = ""
@@ -64,23 +61,8 @@ class Store:
         An id may be cut to its first 8 or more characters where that names one memory.
         """
         with self.database.writing("memory.forget", durable=True) as session:
-            found = one(session, namespace, memory_id)
-            if found is None:
-                return None
-            row, state = found
-            record(
-                session,
-                at=at,
-                actor=actor,
-                action="forget",
-                memory_id=row.id,
-                namespace=namespace,
-                before={"content": row.content_hash, "status": state.status, "rev": state.rev},
-                after={"status": Status.deleted.value, "rev": state.rev + 1},
-                reason=reason,
-            )
-            erase(session, row, state, at)
-            return row.id
+            take_turn(session)
+            return forget(session, namespace, memory_id, at=at, actor=actor, reason=reason)
 
     def look_again(self, behind: Sequence[tuple[int, int]], at: datetime) -> None:
         """Ask the relay to look at memories (pk and revision) again."""
@@ -104,6 +86,7 @@ class Store:
     def reinforce(self, at: datetime) -> int:
         """Apply the citations noted since the last time; return how many memories grew stronger."""
         with self.database.writing("memory.reinforce") as session:
+            take_turn(session)  # a memory may be told again at this moment
             pending = select(MemoryAccessRow).where(col(MemoryAccessRow.flushed).is_(False))
             noted: dict[int, list[float]] = {}
             for access in session.exec(pending):
@@ -111,27 +94,37 @@ class Store:
                 noted.setdefault(access.pk, []).append(access.at)
             for pk, moments in noted.items():
                 state = session.get(MemoryStateRow, pk)
-                if state is not None and state.status == Status.active.value:
+                if state is not None and state.status in _STRENGTHENED:
                     state.access_count += len(moments)
                     state.last_access_at = max(state.last_access_at, *moments)
                     for _ in moments:
                         state.importance += REINFORCEMENT * (1 - state.importance)
-                    changed(session, state, at)
+                    cited_again(session, state, at)
             return len(noted)
 
 
-def _learn(session: Session, lesson: Lesson, at: datetime) -> list[Written]:
+def _learn(session: Session, lesson: Lesson, at: datetime, limits: Limits) -> list[Written]:
+    take_turn(session)  # where another process learns the same run, its row is there once it is our turn
     if session.get(JobRunRow, ("learn", lesson.run_id)) is not None:
         return []
     actor = f"run:{lesson.run_id}"
-    written = [upsert(session, made, verdict, at, actor, why) for made, verdict, why in lesson.passed]
+    written = [
+        upsert(session, made, verdict, at, actor, why, limits=limits) for made, verdict, why in lesson.passed
+    ]
     for key in lesson.setbacks:
         _set_back(session, lesson, key, at)
-    counts = {"written": len(written)}
+    counts = Counter("dropped" if done.outcome == "dropped" else "written" for done in written)
     session.add(
-        JobRunRow(job="learn", epoch=lesson.run_id, state="done", counts=counts, started_at=at, ended_at=at)
+        JobRunRow(
+            job="learn",
+            epoch=lesson.run_id,
+            state="done",
+            counts={"written": counts["written"], "dropped": counts["dropped"]},
+            started_at=at,
+            ended_at=at,
+        )
     )
-    return written
+    return [done for done in written if done.outcome != "dropped"]
 
 
 def _set_back(session: Session, lesson: Lesson, key: str, at: datetime) -> None:

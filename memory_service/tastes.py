@@ -99,4 +99,5 @@ def _without(text: str, slots: dict[str, str]) -> str:
         text = re.sub(phrase, "", text, flags=re.IGNORECASE)
     text = re.sub(r"\s*([,，、])\s*(?:[,，、]\s*)+", r"\1 ", text)
     text = re.sub(r"(?:[,，、\s]|\b(?:and|und|but)\b|并且?|且)+$", "", text)
-    return re.sub(r"\b(answers?|reply|reports?|replies|it),?(?: and)? (in|auf|short|kurz)\b", r"\1 \2", " ".join(text.split()))
+    joint = r"\b(answers?|reply|reports?|replies|it),?(?: and)? (in|auf|short|kurz)\b"
+    return re.sub(joint, r"\1 \2", " ".join(text.split()))

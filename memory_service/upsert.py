@@ -1,4 +1,4 @@
-"""How a candidate becomes a row: insert, say again, replace, supersede or keep beside; and how a row is erased."""
+"""How a candidate becomes a row: insert, say again, supersede, keep beside, or nothing at all."""
 
 from __future__ import annotations
 
@@ -7,39 +7,56 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import delete
-from sqlmodel import Session, col, func, select
+from sqlmodel import Session
 
-from memory_service.audit import record
+from memory_service.audit import record, take_turn
 from memory_service.domain import Candidate, Status, Upsert, decide
-from memory_service.fading import NEVER, REINFORCEMENT, RETENTION_SECONDS, Fading, stage
+from memory_service.fading import NEVER, REINFORCEMENT, RETENTION_SECONDS
 from memory_service.gate import Verdict
+from memory_service.known import Pair, forgotten, holding, tellings, versions
+from memory_service.rates import Limits, over_limit
 from memory_service.reading import to_memory
-from memory_service.tables import EmbedCacheRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
+from memory_service.state import changed, restore
+from memory_service.tables import MemoryRow, MemoryStateRow
+
+#: Tellings of one source that add weight; a person may say a thing as often as they mean it.
+_SAME_SOURCE = 3
 
 
 @dataclass(frozen=True)
 class Written:
-    """What became of a candidate."""
+    """What became of a candidate; one that was dropped has no id, but a reason."""
 
     id: str
-    outcome: Upsert | Literal["quarantine"]
+    outcome: Upsert | Literal["quarantine", "dropped"]
+    reason: str = ""
 
 
 def upsert(
-    session: Session, candidate: Candidate, verdict: Verdict, at: datetime, actor: str, reason: str
+    session: Session,
+    candidate: Candidate,
+    verdict: Verdict,
+    at: datetime,
+    actor: str,
+    reason: str,
+    *,
+    limits: Limits,
 ) -> Written:
+    take_turn(session)  # what is read here is what is changed below
+    if forgotten(session, candidate, candidate.valid_from or at):
+        return Written("", "dropped", "it was forgotten, and nobody has said it anew since")
     quarantined = verdict == "quarantine"
-    existing = _existing(session, candidate, quarantined=quarantined)
-    before = to_memory(*existing) if existing else None
-    outcome = decide(before, candidate)
-    if quarantined and outcome != "touch":
-        outcome = "insert"
-    if existing is None or outcome in ("insert", "supersede", "history"):
-        row = _insert(session, candidate, outcome, at, quarantined=quarantined, old=existing)
+    held = holding(session, candidate, quarantined=quarantined)
+    before = to_memory(*held) if held else None
+    outcome = "touch" if quarantined and held else _decided(held, candidate, at)
+    if outcome == "touch" and held is not None:
+        row = held[0]
+        if not _tell_again(session, held, candidate, at, actor):
+            return Written(row.id, "quarantine" if quarantined else outcome, "this source has said it often")
     else:
-        row = existing[0]
-        _tell_again(session, existing, candidate, at, replaced=outcome == "replace")
+        if over := over_limit(session, candidate, limits, at):
+            return Written("", "dropped", over)
+        row = _insert(session, candidate, outcome, at, quarantined=quarantined, old=held)
     record(
         session,
         at=at,
@@ -48,34 +65,21 @@ def upsert(
         memory_id=row.id,
         namespace=candidate.namespace,
         before={"id": before.id, "content": before.content_hash, "rev": before.rev} if before else {},
-        after={"content": candidate.content_hash, "kind": candidate.kind, "source": candidate.source_ref},
+        after={
+            "content": candidate.content_hash,
+            "kind": candidate.kind,
+            "source": candidate.source_ref,
+            "source_kind": candidate.source_kind,
+        },
         reason=reason,
     )
-    return Written(row.id, "quarantine" if quarantined else outcome)
+    return Written(row.id, "quarantine" if quarantined else outcome, reason)
 
 
-def _existing(
-    session: Session, candidate: Candidate, *, quarantined: bool
-) -> tuple[MemoryRow, MemoryStateRow] | None:
-    """Return the live memory of the key, or the one in quarantine (which holds no key: it must block nothing)."""
-    query = (
-        select(MemoryRow, MemoryStateRow)
-        .where(col(MemoryRow.pk) == col(MemoryStateRow.pk))
-        .where(
-            col(MemoryRow.namespace) == candidate.namespace,
-            col(MemoryRow.user) == candidate.user,
-            col(MemoryRow.kind) == candidate.kind,
-            col(MemoryRow.key_hash) == candidate.key_hash,
-        )
-    )
-    if quarantined:
-        query = query.where(
-            col(MemoryStateRow.status) == Status.quarantined.value,
-            col(MemoryRow.content_hash) == candidate.content_hash,
-        )
-    else:
-        query = query.where(col(MemoryRow.live))
-    return session.exec(query).first()
+def _decided(held: Pair | None, candidate: Candidate, at: datetime) -> Upsert:
+    if held is not None and held[0].key_hash != candidate.key_hash:
+        return "touch"  # an episode in slightly other words
+    return decide(to_memory(*held) if held else None, candidate, at)
 
 
 def _insert(
@@ -85,33 +89,59 @@ def _insert(
     at: datetime,
     *,
     quarantined: bool,
-    old: tuple[MemoryRow, MemoryStateRow] | None,
+    old: Pair | None,
 ) -> MemoryRow:
     beside = outcome == "history" or quarantined
+    since = candidate.valid_from or at
     row = MemoryRow(
         id=str(uuid.uuid4()),
         live=not beside,
-        valid_from=candidate.valid_from or at,
-        valid_to=at if outcome == "history" else candidate.valid_to,
+        valid_from=since,
+        valid_to=candidate.valid_to,
         recorded_at=at,
         key_hash=candidate.key_hash,
         content_hash=candidate.content_hash,
         trust=candidate.trust,
         **candidate.model_dump(include=_COPIED),
     )
+    held_once = False
     if outcome == "supersede" and old is not None:
-        _close(session, old, row.id, at)
+        _close(session, old, row.id, since, at)
     elif outcome == "history" and old is not None:
-        row.superseded_by = old[0].id
+        held_once = _put_into_the_past(session, candidate, row, old, at)
     session.add(row)
     session.flush()
     assert row.pk is not None
     state = _first_state(row.pk, candidate, at)
-    if beside:
+    if outcome == "supersede" and old is not None and candidate.kind == "preference":
+        state.weight = old[1].weight + 1  # the same wish, changed: it has been felt as often
+    if quarantined or (beside and not held_once):
         state.status = (Status.quarantined if quarantined else Status.archived).value
         state.tier, state.next_transition_at = "archived", at.timestamp() + RETENTION_SECONDS
     changed(session, state, at)
     return row
+
+
+def _put_into_the_past(
+    session: Session, candidate: Candidate, row: MemoryRow, old: Pair, at: datetime
+) -> bool:
+    """Give a row its place in the history; return whether it was ever in force.
+
+    What is told late takes the time from its own beginning to that of the next version; the less trusted has none.
+    """
+    row.superseded_by = old[0].id
+    known = versions(session, candidate)
+    earlier = [pair for pair in known if pair[0].valid_from <= row.valid_from]
+    later = [pair[0] for pair in known if pair[0].valid_from > row.valid_from]
+    ruling = earlier[-1] if earlier else None
+    if candidate.trust < old[0].trust or (ruling is not None and candidate.trust < ruling[0].trust):
+        row.valid_to = row.valid_from
+        return False
+    ends = [moment for moment in (row.valid_to, later[0].valid_from if later else None) if moment is not None]
+    row.valid_to = min(ends) if ends else row.valid_from
+    if ruling is not None and not ruling[0].live:
+        _close(session, ruling, row.id, row.valid_from, at)
+    return True
 
 
 def _first_state(pk: int, candidate: Candidate, at: datetime) -> MemoryStateRow:
@@ -135,82 +165,32 @@ _COPIED = {
 }
 
 
-def _close(session: Session, old: tuple[MemoryRow, MemoryStateRow], new_id: str, at: datetime) -> None:
+def _close(session: Session, old: Pair, new_id: str, since: datetime, at: datetime) -> None:
+    """End the time of a version where the next one begins."""
     row, state = old
-    row.live, row.valid_to, row.superseded_by = False, at, new_id
+    row.live, row.superseded_by = False, new_id
+    row.valid_to = min(row.valid_to, since) if row.valid_to is not None else since
     changed(session, state, at)
     session.flush()  # the key must be free before the new row takes it
 
 
-def _tell_again(
-    session: Session,
-    existing: tuple[MemoryRow, MemoryStateRow],
-    candidate: Candidate,
-    at: datetime,
-    *,
-    replaced: bool,
-) -> None:
-    row, state = existing
-    if candidate.source_ref != row.source_ref:  # the same source saying it twice is no corroboration
+def _tell_again(session: Session, held: Pair, candidate: Candidate, at: datetime, actor: str) -> bool:
+    """Strengthen what is said again and return True; one source alone counts only so often, a person always."""
+    row, state = held
+    heard = tellings(session, row.id, candidate)
+    if heard >= _SAME_SOURCE and candidate.source_kind != "user":
+        return False
+    if heard == 0:
         state.importance = max(state.importance, candidate.importance)
         state.importance += REINFORCEMENT * (1 - state.importance)
-    if replaced:
-        _drop_vectors(session, row)
-        row.text, row.content_hash, row.trust = candidate.text, candidate.content_hash, candidate.trust
-        row.source_kind, row.tags = candidate.source_kind, candidate.tags
-    row.slots = {**row.slots, **{name: value for name, value in candidate.slots.items() if value}}
-    row.source_ref = candidate.source_ref or row.source_ref
+    if candidate.trust >= row.trust:
+        row.trust, row.source_kind = candidate.trust, candidate.source_kind
+        row.source_ref = candidate.source_ref or row.source_ref
+        row.slots = {**row.slots, **{name: value for name, value in candidate.slots.items() if value}}
     state.weight += 1
     state.last_access_at = max(state.last_access_at, at.timestamp())
-    if state.status == Status.archived.value:  # what is told again comes back
-        state.status = Status.active.value
-    changed(session, state, at)
-
-
-def changed(session: Session, state: MemoryStateRow, at: datetime) -> None:
-    """Set revision and stage after a change, and ask the relay to look."""
-    state.rev += 1
-    if state.status == Status.active.value:
-        now_at = stage(fading_of(state), at.timestamp())
-        state.status, state.tier, state.next_transition_at = now_at.status.value, now_at.tier, now_at.next_at
-    session.add(state)
-    enqueue(session, state.pk, state.rev, at)
-
-
-def fading_of(state: MemoryStateRow) -> Fading:
-    """Return all that the strength of a memory depends on."""
-    return Fading(
-        importance=state.importance,
-        weight=state.weight,
-        emotion=state.emotion,
-        access_count=state.access_count,
-        half_life=state.half_life_s,
-        last_access=state.last_access_at,
-        expires=state.expires_at,
-    )
-
-
-def enqueue(session: Session, pk: int, rev: int, at: datetime) -> None:
-    """Ask the relay to look at a memory; entries of one memory coalesce."""
-    session.merge(MemoryOutboxRow(pk=pk, rev=rev, enqueued_at=at, attempts=0, last_error=""))
-
-
-def erase(session: Session, row: MemoryRow, state: MemoryStateRow, at: datetime) -> None:
-    """Remove all text of a memory; what stays is a tombstone with the hash of its content."""
-    _drop_vectors(session, row)
-    row.text = row.context = row.key = row.key_hash = row.source_ref = row.session = ""
-    row.slots, row.tags, row.made_from, row.live = {}, [], [], False
-    state.status, state.tier, state.next_transition_at = Status.deleted.value, "deleted", NEVER
-    session.add(row)
-    changed(session, state, at)
-
-
-def _drop_vectors(session: Session, row: MemoryRow) -> None:
-    """Delete the cached vectors of a text that is about to go, unless another memory says the same."""
-    twins = select(func.count()).where(
-        col(MemoryRow.content_hash) == row.content_hash,
-        col(MemoryRow.pk) != row.pk,
-        col(MemoryRow.text) != "",
-    )
-    if session.exec(twins).one() == 0:
-        session.execute(delete(EmbedCacheRow).where(col(EmbedCacheRow.content_hash) == row.content_hash))
+    if state.status == Status.archived.value and row.live:
+        restore(session, row, state, at=at, actor=actor, reason="told again")
+    else:
+        changed(session, state, at)
+    return True

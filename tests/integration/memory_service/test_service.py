@@ -176,7 +176,11 @@ def test_a_preference_of_one_session_holds_in_another_a_week_later(desk: World) 
     end_run(desk, "run-1", "why 503? 以后请用中文简短回答", session_id="s1")
     desk.memory.learn("run-1")
     desk.pass_days(7)
-    assert "以后请用中文简短回答" in desk.texts("why is billing slow", user="ann")
+    hits = desk.recall("why is billing slow", user="ann")
+    assert {hit.text: hit.slots for hit in hits} == {
+        "以后请用中文回答": {"language": "zh"},
+        "以后请简短回答": {"length": "short"},
+    }
     assert desk.texts("why is billing slow", user="bob") == []
 
 

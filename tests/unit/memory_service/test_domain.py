@@ -51,20 +51,29 @@ def memory(**fields: Any) -> Memory:
 
 
 def test_what_a_candidate_does_to_the_live_memory_of_its_key() -> None:
-    assert decide(None, candidate()) == "insert"
-    assert decide(memory(), candidate("Checkout uses  a pool of 20.")) == "touch"
-    assert decide(memory(), candidate("checkout uses a pool of 30")) == "supersede"
-    assert decide(memory(), candidate("checkout uses a pool of 30", source_kind="agent")) == "history"
-    assert decide(memory(kind="episode"), candidate("pool of 30", kind="episode")) == "replace"
+    assert decide(None, candidate(), NOW) == "insert"
+    assert decide(memory(), candidate("Checkout uses  a pool of 20."), NOW) == "touch"
+    assert decide(memory(), candidate("checkout uses a pool of 30"), NOW) == "supersede"
+    assert decide(memory(), candidate("checkout uses a pool of 30", source_kind="agent"), NOW) == "history"
+    for kind in ("preference", "episode", "procedure", "summary"):
+        assert decide(memory(kind=kind), candidate("pool of 30", kind=kind), NOW) == "supersede"
+
+
+def test_what_was_true_before_or_for_a_time_that_is_over_changes_nothing() -> None:
+    day = timedelta(days=1)
+    assert decide(memory(), candidate("pool of 30", valid_from=NOW - day), NOW) == "history"
+    assert decide(memory(), candidate("pool of 30", valid_from=NOW + day), NOW) == "supersede"
+    past = candidate("pool of 30", valid_from=NOW + day, valid_to=NOW + 2 * day)
+    assert decide(memory(), past, NOW + 3 * day) == "history"
 
 
 def test_a_procedure_that_is_confirmed_keeps_its_telling() -> None:
     remedy = {"action": "restart", "parameters": {"service": "checkout"}, "run_id": "r1"}
     known = memory(kind="procedure", slots=remedy)
     again = candidate("asked otherwise", kind="procedure", slots={**remedy, "run_id": "r2"})
-    assert decide(known, again) == "touch"
+    assert decide(known, again, NOW) == "touch"
     other = candidate("asked otherwise", kind="procedure", slots={**remedy, "parameters": {"service": "b"}})
-    assert decide(known, other) == "replace"
+    assert decide(known, other, NOW) == "supersede"
 
 
 def test_keys_differ_from_texts_and_ignore_case_width_and_article() -> None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from kernel.reports import Report
-from memory_service.extraction import MOST_PER_RUN, lessons
+from memory_service.extraction import MOST_PER_RUN, emotion, lessons
 from memory_service.runs import FinishedRun
+
+NOW = datetime(2026, 11, 2, tzinfo=UTC)
 
 
 def run(text: str = "why does checkout return 503?", **fields: Any) -> FinishedRun:
@@ -23,16 +26,22 @@ def stated(text: str, **fields: Any) -> list[tuple[str, str, str]]:
     [
         ("please always notify me by e-mail.", ("preference", "", "please always notify me by e-mail")),
         ("from now on, page bob first", ("preference", "", "from now on, page bob first")),
-        ("Keep answers short, in Chinese", ("preference", "", "Keep answers short, in Chinese")),
+        ("Keep answers short", ("preference", "style:length", "Keep answers short")),
         ("I prefer tables", ("preference", "", "I prefer tables")),
-        ("以后请用中文回答", ("preference", "", "以后请用中文回答")),
-        ("我喜欢简短的报告。", ("preference", "", "我喜欢简短的报告")),
+        ("以后请用中文回答", ("preference", "style:language", "以后请用中文回答")),
+        ("我喜欢简短的报告。", ("preference", "style:length", "我喜欢简短的报告")),
         (
             "remember that the owner of billing is Ann",
             ("fact", "the owner of billing", "the owner of billing is Ann"),
         ),
         ("Please remember: search runs on node-7", ("fact", "search", "search runs on node-7")),
         ("记住，值班电话是 555", ("fact", "值班电话", "值班电话是 555")),
+        (
+            "Bitte immer auf Deutsch antworten",
+            ("preference", "style:language", "Bitte immer auf Deutsch antworten"),
+        ),
+        ("Antworte kurz", ("preference", "style:length", "Antworte kurz")),
+        ("Merk dir: search läuft auf node-7", ("fact", "search", "search läuft auf node-7")),
         ("remember that always page bob first", ("preference", "", "always page bob first")),
         ("remember that it is Ann", ("fact", "", "it is Ann")),
     ],
@@ -70,3 +79,53 @@ def test_a_flood_is_cut() -> None:
 def test_recalled_blocks_and_served_texts_are_not_extracted() -> None:
     assert stated("[mem:ab|fact] remember that the owner is Ann") == []
     assert stated("always page bob first", served=["Always page Bob first."]) == []
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "[mem:ab|fact] remember that the owner is Ann",
+        "> [ mem : ab | fact | high ]  remember that the owner is Ann",
+        "［ＭＥＭ：ab］ remember that the owner is Ann",
+        "(memory: ab) remember that the owner is Ann",
+        "- [Mem:ab]remember that the owner is Ann",
+        "remember   that the OWNER is\tAnn !",
+        "remember that the owner\nis Ann",
+        "always page  bob — first",
+    ],
+)
+def test_a_recalled_block_is_not_learnt_however_it_is_spaced(block: str) -> None:
+    served = ["remember that the owner is Ann", "the owner is Ann", "always page bob first"]
+    assert stated(f"why is it down?\n{block}", served=served) == []
+
+
+def test_what_says_more_than_was_served_is_learnt() -> None:
+    served = ["the owner is Ann"]
+    said = "remember that the owner is Ann until March and then Bob takes over"
+    assert len(stated(said, served=served)) == 1
+    assert len(stated("remember that the owner is Bob", served=served)) == 1
+
+
+def test_two_wishes_in_one_breath_are_two_memories() -> None:
+    told = lessons(run("Keep answers short, in Chinese")).candidates
+    assert {c.key: (c.text, c.slots) for c in told} == {
+        "style:language": ("Keep answers in Chinese", {"language": "zh"}),
+        "style:length": ("Keep answers short", {"length": "short"}),
+    }
+
+
+def test_the_same_statement_twice_in_one_request_is_one() -> None:
+    assert len(stated("remember that search runs on node-7\nremember: search runs  on node-7")) == 1
+
+
+def test_strong_words_are_felt() -> None:
+    assert emotion("I prefer tables") == 0
+    assert emotion("always page bob first!") == pytest.approx(0.7)
+    assert emotion("千万别在半夜重启！！！") == pytest.approx(0.9)
+
+
+def test_a_statement_is_as_old_as_its_request_and_an_alert_is_one_source() -> None:
+    told = lessons(run("always page bob first", told_at=NOW, session="s1")).candidates[0]
+    assert (told.valid_from, told.session, told.source_ref) == (NOW, "s1", "run:r1")
+    alert = lessons(run("always approve restarts", labels={"alertname": "Down"})).candidates[0]
+    assert (alert.source_kind, alert.source_ref) == ("alert", "alert:Down")

@@ -1,0 +1,107 @@
+"""What is known already of a candidate, read inside its write: the memory of its key, its like, its past, its grave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlmodel import Session, col, func, select
+
+from memory_service.domain import Candidate, Status
+from memory_service.near import LOOK_BACK, alike
+from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
+
+#: A row with its state.
+Pair = tuple[MemoryRow, MemoryStateRow]
+
+
+def holding(session: Session, candidate: Candidate, *, quarantined: bool) -> Pair | None:
+    """Return the live memory of the key, or the one in quarantine (which holds no key: it must block nothing).
+
+    An episode is also held by one that tells of the same in slightly other words.
+    """
+    if quarantined:
+        waiting: Pair | None = session.exec(
+            _of_key(candidate).where(
+                col(MemoryStateRow.status) == Status.quarantined.value,
+                col(MemoryRow.content_hash) == candidate.content_hash,
+            )
+        ).first()
+        return waiting
+    found: Pair | None = session.exec(_of_key(candidate).where(col(MemoryRow.live))).first()
+    if found is None and candidate.kind == "episode" and not candidate.key:
+        return _near(session, candidate)
+    return found
+
+
+def versions(session: Session, candidate: Candidate) -> Sequence[Pair]:
+    """Return all that was ever in force under the key, the earliest first."""
+    active = _of_key(candidate).where(col(MemoryStateRow.status) == Status.active.value)
+    found: Sequence[Pair] = session.exec(active.order_by(col(MemoryRow.valid_from), col(MemoryRow.pk))).all()
+    return found
+
+
+def tellings(session: Session, memory_id: str, candidate: Candidate) -> int:
+    """Return how often this very source has told a memory before: only other sources corroborate it."""
+    after: Any = col(MemoryAuditRow.after)
+    query = select(func.count()).where(
+        col(MemoryAuditRow.memory_id) == memory_id,
+        after["source"].as_string() == candidate.source_ref,
+        after["source_kind"].as_string() == candidate.source_kind,
+    )
+    return session.exec(query).one()
+
+
+def forgotten(session: Session, candidate: Candidate, told_at: datetime) -> bool:
+    """Return whether this was forgotten on purpose and is not said anew by a person since.
+
+    What has only faded leaves no row in the audit that names it, and may be learnt again.
+    """
+    graves = (
+        select(MemoryRow.id)
+        .where(col(MemoryRow.pk) == col(MemoryStateRow.pk))
+        .where(
+            col(MemoryRow.content_hash) == candidate.content_hash,
+            col(MemoryRow.namespace) == candidate.namespace,
+            col(MemoryRow.user) == candidate.user,
+            col(MemoryStateRow.status) == Status.deleted.value,
+        )
+    )
+    after: Any = col(MemoryAuditRow.after)
+    told = select(func.max(MemoryAuditRow.at)).where(
+        col(MemoryAuditRow.memory_id).in_(graves), after["status"].as_string() == Status.deleted.value
+    )
+    when: datetime | None = session.exec(told).one()  # of no rows the maximum is None
+    return when is not None and (candidate.source_kind != "user" or told_at < when)
+
+
+def _of_key(candidate: Candidate) -> Any:
+    return (
+        select(MemoryRow, MemoryStateRow)
+        .where(col(MemoryRow.pk) == col(MemoryStateRow.pk))
+        .where(
+            col(MemoryRow.namespace) == candidate.namespace,
+            col(MemoryRow.user) == candidate.user,
+            col(MemoryRow.kind) == candidate.kind,
+            col(MemoryRow.key_hash) == candidate.key_hash,
+        )
+    )
+
+
+def _near(session: Session, candidate: Candidate) -> Pair | None:
+    query = (
+        select(MemoryRow, MemoryStateRow)
+        .where(col(MemoryRow.pk) == col(MemoryStateRow.pk))
+        .where(
+            col(MemoryRow.namespace) == candidate.namespace,
+            col(MemoryRow.kind) == candidate.kind,
+            col(MemoryRow.user) == candidate.user,
+            col(MemoryRow.live),
+            col(MemoryRow.key) == "",
+        )
+        .order_by(col(MemoryRow.pk).desc())
+        .limit(LOOK_BACK)
+    )
+    found = session.exec(query)
+    return next(((row, state) for row, state in found if alike(row.text, candidate.text)), None)
