@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Annotated
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal
 
-from mcp.server import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
@@ -18,7 +19,14 @@ from kernel.errors import NightdeskError
 from kernel.redaction import Redactor
 from kernel.settings import Settings, settings
 
+#: Asks the worker: task, question, seconds to wait.
+Ask = Callable[[str, dict[str, Any], float], Awaitable[Any]]
+
 _HITS_MOST = 20
+#: A durable commit and an embedding on a busy machine.
+_REMEMBER_SECONDS = 10.0
+#: The name of a client that does not introduce itself, and how much of a name is kept.
+_NAMELESS, _NAME_CHARACTERS = "unknown", 60
 
 
 def make_server(settings: Settings, *, namespace: str, user: str) -> MCPServer:
@@ -29,6 +37,19 @@ def make_server(settings: Settings, *, namespace: str, user: str) -> MCPServer:
         "nightdesk-memory", instructions="What the desk learnt from earlier runs. Quote a memory by its id."
     )
 
+    async def ask(task: str, question: dict[str, Any], seconds: float) -> Any:
+        asked = {**question, "namespace": namespace}
+        try:
+            return await control.ask(doorbell, task, queue_name=MEMORY, question=asked, seconds=seconds)
+        except NightdeskError as error:
+            raise ToolError(str(error)) from error  # of any other error the library tells its client nothing
+
+    _offer_recall(server, ask, user=user, seconds=settings.recall_timeout)
+    _offer_remember(server, ask, user=user)
+    return server
+
+
+def _offer_recall(server: MCPServer, ask: Ask, *, user: str, seconds: float) -> None:
     @server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
     async def recall(
         text: Annotated[
@@ -41,20 +62,59 @@ def make_server(settings: Settings, *, namespace: str, user: str) -> MCPServer:
         Use it when a symptom turns up that may have been seen before. An empty list means nothing is known.
         Example: recall(text="checkout answers 503, connection pool exhausted")
         """
-        question = {"text": text, "limit": limit, "namespace": namespace, "user": user}
-        try:
-            hits = await control.ask(
-                doorbell,
-                "memory.recall",
-                queue_name=MEMORY,
-                question=question,
-                seconds=settings.recall_timeout,
-            )
-        except NightdeskError as error:
-            raise ToolError(str(error)) from error  # of any other error the library tells its client nothing
+        hits = await ask("memory.recall", {"text": text, "limit": limit, "user": user}, seconds)
         return [MemoryHit.model_validate(hit) for hit in hits]
 
-    return server
+
+def _offer_remember(server: MCPServer, ask: Ask, *, user: str) -> None:
+    @server.tool(
+        annotations=ToolAnnotations(
+            read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        )
+    )
+    async def remember(
+        ctx: Context[Any, Any],
+        text: Annotated[
+            str, Field(description="One sentence that is understood by itself.", max_length=4000)
+        ],
+        kind: Annotated[
+            Literal["fact", "preference", "episode"],
+            Field(description="What is, what is wanted, what happened."),
+        ] = "fact",
+        key: Annotated[
+            str, Field(description="Short name of a fact that may change; the old value stays as history.")
+        ] = "",
+        importance: Annotated[float, Field(description="Below 0.3 nothing is kept.", ge=0, le=1)] = 0.6,
+        tags: Annotated[list[str] | None, Field(description="Words to file it under.")] = None,
+    ) -> dict[str, str | None]:
+        """Remember one thing for later: a fact about a system, a preference, something that happened.
+
+        Use it for what still matters next week. The answer holds its id and what became of it: insert, touch (known
+        already), supersede (the old value is closed), history (a more trusted source says otherwise), quarantine (a
+        person looks at it first) or dropped, with the reason.
+        Example: remember(text="checkout's pool holds 20 connections", key="checkout pool size", tags=["service"])
+        """
+        telling = {
+            "text": text,
+            "kind": kind,
+            "key": key,
+            "importance": importance,
+            "tags": tags or [],
+            # a preference is one person's; a fact about the systems is everybody's
+            "user": user if kind == "preference" else "",
+            "owner": "agent",
+            "source_kind": "agent",
+            "source_ref": f"mcp:{_client(ctx)}",
+        }
+        answer: dict[str, str | None] = await ask("memory.remember", telling, _REMEMBER_SECONDS)
+        return answer
+
+
+def _client(ctx: Context[Any, Any]) -> str:
+    """Return what the client calls itself: a word it chose, kept for people to read and trusted no further."""
+    told = ctx.session.client_params
+    name = told.client_info.name if told is not None else ""
+    return " ".join("".join(c for c in name if c.isprintable()).split())[:_NAME_CHARACTERS] or _NAMELESS
 
 
 def main() -> None:
