@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -20,6 +20,7 @@ from memory_service.naming import Named, named
 from memory_service.ranking import DIGITS, Ask, Depth, Ranked, Ranking
 from memory_service.reading import by_ids, by_keys, standing
 from memory_service.scoring import (
+    Scale,
     Tier,
     Weights,
     evaluate,
@@ -74,6 +75,7 @@ class _Asked:
     question: Question
     at: datetime
     as_of: datetime
+    scale: Scale
 
     def may_see(self, memory: Memory) -> bool:
         return memory.visible(self.question.namespace, self.question.user, self.as_of, self.at)
@@ -101,18 +103,19 @@ class Recall:
         weights: Weights,
         *,
         depth: Depth | None = None,
+        scale: Callable[[], Scale] | None = None,
     ) -> None:
         self._store = store
         self._ranking = Ranking(index, weights, depth)
         self._embedder = embedder
         self._weights = weights
-        self._scale = embedder.scale
+        self._scale = scale or (lambda: embedder.scale)
 
     def ask(self, question: Question, at: datetime) -> list[MemoryHit]:
         """Return the memories about a question: facts named by key, then the ranked, standing preferences last."""
         if not question.text.strip():
             return []
-        asked = _Asked(question=question, at=at, as_of=question.as_of or at)
+        asked = _Asked(question=question, at=at, as_of=question.as_of or at, scale=self._scale())
         exact = self._by_key(asked)
         named = {hit.id for hit in exact}
         found = exact + [hit for hit in self._ranked(asked) if hit.id not in named]
@@ -145,21 +148,21 @@ class Recall:
         question = asked.question
         found = by_keys(self._store.database, question.namespace, question.user, question_keys(question.text))
         full = {"similarity": self._weights.similarity, "keywords": self._weights.keywords}
-        return [self._certain(memory, full, asked.at) for memory in found if asked.may_see(memory)]
+        return [self._certain(memory, full, asked) for memory in found if asked.may_see(memory)]
 
     def _standing(self, asked: _Asked) -> list[MemoryHit]:
         question = asked.question
         most = min(_STANDING, question.limit // 2) if asked.wants("preference") else 0
         found = standing(self._store.database, question.namespace, question.user, most)
         none = {"similarity": 0.0, "keywords": 0.0}
-        return [self._certain(memory, none, asked.at) for memory in found if asked.may_see(memory)]
+        return [self._certain(memory, none, asked) for memory in found if asked.may_see(memory)]
 
-    def _certain(self, memory: Memory, known: dict[str, float], at: datetime) -> MemoryHit:
+    def _certain(self, memory: Memory, known: dict[str, float], asked: _Asked) -> MemoryHit:
         """Return a hit that was looked up, not ranked."""
-        parts = score_parts(self._weights, self._scale, now=at.timestamp(), half=1.0)
+        parts = score_parts(self._weights, asked.scale, now=asked.at.timestamp(), half=1.0)
         values = {"importance": memory.importance, "last_ts": memory.last_access_at, "hl": memory.half_life_s}
         rest = {name: evaluate(parts[name], values) for name in ("importance", "recency")}
-        return _hit(memory, "high", known | rest, at, certified=True)
+        return _hit(memory, "high", known | rest, asked.at, certified=True)
 
     def _ranked(self, asked: _Asked) -> list[MemoryHit]:
         """Return the ranked memories that SQL still has; usually one SELECT, more where many are gone."""
@@ -171,7 +174,7 @@ class Recall:
             limit=question.limit,
             at=asked.at.timestamp(),
         )
-        ranked = self._ranking.best(ask, self._scale)
+        ranked = self._ranking.best(ask, asked.scale)
         kept: list[MemoryHit] = []
         while len(kept) < question.limit and (
             some := list(itertools.islice(ranked, question.limit + _SPARE))
@@ -190,31 +193,32 @@ class Recall:
             memory = memories.get(one.id)
             if memory is None or not asked.may_see(memory):
                 continue
-            of = self._tier(asked.question.text, memory, one, services)
+            of = self._tier(asked, memory, one, services)
             if of != "low":
                 # what was scored by an older revision stands where that one stood
                 yield _hit(
                     memory, of, one.explain, asked.at, certified=one.certified and memory.rev == one.rev
                 )
 
-    def _tier(self, text: str, memory: Memory, one: Ranked, services: set[str]) -> Tier:
+    def _tier(self, asked: _Asked, memory: Memory, one: Ranked, services: set[str]) -> Tier:
         """Return how sure it is that a memory is about a question."""
+        text = asked.question.text
         one_script = lexical.share_script(text, memory.text)
         told = relevance(one.explain, self._weights, one_script=one_script)
-        of = tier(told, self._scale, memory.trust)
+        of = tier(told, asked.scale, memory.trust)
         if memory.kind == "procedure" and of != "low":
-            return self._of_service(text, memory, services, told, of, one_script=one_script)
+            return self._of_service(asked, memory, services, told, of, one_script=one_script)
         return of
 
     def _of_service(
-        self, text: str, memory: Memory, services: set[str], told: float, of: Tier, *, one_script: bool
+        self, asked: _Asked, memory: Memory, services: set[str], told: float, of: Tier, *, one_script: bool
     ) -> Tier:
         """Return the tier of a remedy, which depends on whose service the question names."""
         service = str(memory.slots.get("service", ""))
-        whose = named(text, service, services - {service}) if service else Named.own
+        whose = named(asked.question.text, service, services - {service}) if service else Named.own
         if whose is Named.own:
             return of
-        cut = self._scale.unnamed_cut if one_script else self._scale.middle_cut
+        cut = asked.scale.unnamed_cut if one_script else asked.scale.middle_cut
         return "low" if whose is Named.other or told < cut else "middle"
 
 

@@ -10,9 +10,10 @@ from sqlmodel import func, select
 from kernel.errors import Retryable
 from kernel.faults import InjectedFault
 from kernel.records import RunRow
+from memory_service.cutoffs import Cutoffs, shipped_pairs
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import Vector
-from memory_service.tables import MemoryRow
+from memory_service.tables import EmbedSpaceRow, MemoryRow
 from tests.integration.memory_service.world import World, end_run, finding, restart, world
 
 RUN = "run-1"
@@ -55,9 +56,17 @@ def _everything(memory: World) -> None:
     memory.memory.reinforce()
     memory.memory.forget({"namespace": "default", "id": wrong, "by": "ann"})
     memory.store.look_again([(1, 1)], memory.now)
+    _calibrate(memory)
     memory.memory.catch_up()
     memory.pass_days(400)
     memory.memory.decay()
+
+
+def _calibrate(memory: World) -> None:
+    with memory.database.reading() as session:
+        space = session.exec(select(EmbedSpaceRow.id)).one()
+    few = shipped_pairs()[::2]
+    Cutoffs(memory.database, space, HashEmbedder(), pairs=few).calibrate({})
 
 
 def memory_problems(folder: Path, _redis: Any) -> list[str]:
