@@ -6,16 +6,21 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from coordinator.phrases import KNOWN, words_of
 from kernel.contracts import ActionOutcome, MemoryHit, NotDone, Outcome, Request, Usage
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.reports import AssignmentSummary, Report, ReportMemory
 from kernel.states import CALL_ENDED, AssignmentState, CallState, RunState
+from kernel.style import NAMES, Style, style_of
+from kernel.wording import Words
 
 _A = AssignmentState
 #: A report stays readable, and under the 64 KiB that a message in Redis may have.
 _MAX_FINDINGS = 20
 _MAX_EVIDENCE = 6
 _REQUEST_CHARACTERS = 500
+#: What a routine's part of a short report may take: a cause, a memory and a line.
+_SHORT_CHARACTERS = 700
 
 
 def refusal(run_id: str, reason: str) -> Report:
@@ -43,6 +48,8 @@ def compose(
     ordered = sorted(assignments, key=lambda a: (a.round, a.created_at, a.key))
     outcomes = [Outcome.model_validate(a.outcome) for a in ordered if a.outcome]
     request = Request.model_validate(run.request)
+    hits = [MemoryHit.model_validate(memory) for memory in run.memories]
+    style = style_of(hits, request=request.text, labels=request.labels)
     cited = {id_ for outcome in outcomes for id_ in outcome.cited_memories}
     findings = sorted((f for o in outcomes for f in o.findings), key=lambda f: -f.score)[:_MAX_FINDINGS]
     usage = Usage()
@@ -53,17 +60,19 @@ def compose(
         state=state.value,
         reason=reason,
         request=request.text[:_REQUEST_CHARACTERS],
-        answer=_answer(outcomes, reason),
+        answer=_answer(outcomes, reason, style),
         findings=[f.model_copy(update={"evidence": f.evidence[:_MAX_EVIDENCE]}) for f in findings],
         not_found=_unique(n for o in outcomes for n in o.not_found),
         actions=[*(a for o in outcomes for a in o.actions), *(_effect(call) for call in effects)],
         notifications=[n for o in outcomes for n in o.notifications],
-        memories=_memories(run, cited),
-        not_done=[*_unique_not_done(outcomes), *_undone(run, ordered)],
+        memories=[ReportMemory(id=hit.id, text=hit.text, cited=hit.id in cited) for hit in hits],
+        not_done=[*_unique_not_done(outcomes), *_undone(run, ordered), *_unspoken(style, outcomes)],
         assignments=[_summary(a) for a in ordered],
         planned_by=run.planned_by,
         usage=usage,
         timings=_timings(run, ordered, now),
+        language=style.language,
+        length=style.length,
     )
 
 
@@ -83,14 +92,32 @@ def _effect(call: CallRow) -> ActionOutcome:
     )
 
 
-def _answer(outcomes: Sequence[Outcome], reason: str) -> str:
-    parts = [o.answer.strip() for o in outcomes if o.answer.strip()]
-    return "\n\n".join(parts) or (f"No answer: {reason}." if reason else "No answer.")
+def _answer(outcomes: Sequence[Outcome], reason: str, style: Style) -> str:
+    say = words_of(style.language)
+    short = style.length == "short"
+    parts = [
+        _brief(o.answer) if short and o.brain.startswith("routine") else o.answer.strip() for o in outcomes
+    ]
+    told = "\n\n".join(part for part in parts if part)
+    return told or (say("No answer: {reason}.", reason=say.plain(reason)) if reason else say("No answer."))
 
 
-def _memories(run: RunRow, cited: set[str]) -> list[ReportMemory]:
-    hits = [MemoryHit.model_validate(memory) for memory in run.memories]
-    return [ReportMemory(id=hit.id, text=hit.text, cited=hit.id in cited) for hit in hits]
+def _brief(answer: str) -> str:
+    """Return the first paragraphs of an answer, as many as are short together; at least one."""
+    first, *rest = answer.strip().split("\n\n")
+    for paragraph in rest:
+        if len(first) + len(paragraph) > _SHORT_CHARACTERS:
+            break
+        first += f"\n\n{paragraph}"
+    return first
+
+
+def _unspoken(style: Style, outcomes: Sequence[Outcome]) -> list[NotDone]:
+    """Return a note where a language is wanted of which the desk has no words, and no model that speaks it."""
+    if style.language in KNOWN or not any(o.brain.startswith("routine") for o in outcomes):
+        return []
+    why = "without a model the desk speaks English and Chinese only"
+    return [NotDone(what=f"a report in {NAMES[style.language]}", why=why)]
 
 
 def _unique(texts: object) -> list[str]:
@@ -140,26 +167,48 @@ def _seconds(start: datetime, end: datetime) -> float:
 
 
 def markdown(report: Report) -> str:
-    """Return the report for people."""
-    lines = [f"# Run {report.run_id[:13]}: {_ended(report)}", "", report.answer, ""]
-    if report.findings:
-        lines += ["## Findings", ""]
-    for number, finding in enumerate(report.findings, start=1):
-        lines.append(f"{number}. **{finding.title}** ({finding.severity}, score {finding.score:.2f})")
-        lines += [f"   - `{e.source}:{e.line}` {_quoted(e.quote)}" for e in finding.evidence]
+    """Return the report for people, its own words in their language; a short one keeps what must not be missed."""
+    say, short = words_of(report.language), report.length == "short"
+    head = say("# Run {id}: {ended}", id=report.run_id[:13], ended=_ended(report, say))
+    lines = [head, "", report.answer, ""]
+    if report.findings and not short:
+        lines += [f"## {say('Findings')}", "", *_findings(report, say)]
+    actions = [a for a in report.actions if not short or a.state != CallState.done or not a.verified]
+    messages = [n for n in report.notifications if not short or n.state != "sent"]
     for title, items in (
+        ("Actions", [_done(action, say) for action in actions]),
         (
-            "Actions",
-            [_done(action) for action in report.actions],
+            "Notifications",
+            [
+                say("{what}: {why}", what=n.channel, why=f"{say.plain(n.state)} {n.detail}".strip())
+                for n in messages
+            ],
         ),
-        ("Notifications", [f"{n.channel}: {n.state} {n.detail}".strip() for n in report.notifications]),
-        ("Memories", [f"[mem:{m.id}]{' (cited)' if m.cited else ''} {m.text}" for m in report.memories]),
-        ("Not found", report.not_found),
-        ("Not done", [f"{n.what}: {n.why}" for n in report.not_done]),
+        ("Memories", [] if short else [_memory(memory, say) for memory in report.memories]),
+        ("Not found", [] if short else report.not_found),
+        (
+            "Not done",
+            [say("{what}: {why}", what=say.plain(n.what), why=say.plain(n.why)) for n in report.not_done],
+        ),
     ):
         if items:
-            lines += ["", f"## {title}", "", *(f"- {item}" for item in items)]
+            lines += ["", f"## {say(title)}", "", *(f"- {item}" for item in items)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _findings(report: Report, say: Words) -> list[str]:
+    lines = []
+    told = "{number}. **{title}** ({severity}, score {score:.2f})"
+    for number, finding in enumerate(report.findings, start=1):
+        title, severity = say.title(finding.title), say.plain(finding.severity)
+        lines.append(say(told, number=number, title=title, severity=severity, score=finding.score))
+        lines += [f"   - `{e.source}:{e.line}` {_quoted(e.quote)}" for e in finding.evidence]
+    return lines
+
+
+def _memory(memory: ReportMemory, say: Words) -> str:
+    cited = f" {say('(cited)')}" if memory.cited else ""
+    return f"[mem:{memory.id}]{cited} {memory.text}"
 
 
 def _quoted(text: str) -> str:
@@ -172,15 +221,19 @@ def _quoted(text: str) -> str:
     return f"{fence} {text} {fence}"
 
 
-def _ended(report: Report) -> str:
+def _ended(report: Report, say: Words) -> str:
     """Return the state, and beside it what a reader of one line must not miss."""
     states = [action.state for action in report.actions]
-    counts = ((state, states.count(state)) for state in (CallState.unknown, CallState.denied))
-    return ", ".join([report.state, *(f"{count} {state}" for state, count in counts if count)])
+    counts = [(state, states.count(state)) for state in (CallState.unknown, CallState.denied)]
+    rare = [
+        say("{count} {state}", count=count, state=say.plain(state.value)) for state, count in counts if count
+    ]
+    return say(", ").join([say.plain(report.state), *rare])
 
 
-def _done(action: ActionOutcome) -> str:
+def _done(action: ActionOutcome, say: Words) -> str:
     """Return an action as one line; only what was done can be verified."""
     seen = {True: ", verified", False: ", NOT verified", None: ", not verified"}[action.verified]
-    text = f"{action.name}: {action.state}" + (seen if action.state == CallState.done else "")
-    return f"{text}: {_quoted(' '.join(action.argv))}" if action.argv else text
+    text = say("{what}: {why}", what=action.name, why=say.plain(action.state))
+    text += say(seen) if action.state == CallState.done else ""
+    return say("{what}: {why}", what=text, why=_quoted(" ".join(action.argv))) if action.argv else text

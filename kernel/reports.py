@@ -47,3 +47,6 @@ class Report(Value):
     planned_by: str = ""
     usage: Usage = Usage()
     timings: dict[str, float] = {}
+    #: What the requester's preferences ask for (kernel.style), as the report's own words follow it.
+    language: str = ""
+    length: str = ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from kernel.contracts import MemoryHit, Value
+from kernel.contracts import MemoryHit, Value, Work
 
 Language = Literal["", "zh", "en", "ja", "de", "fr", "es", "pt", "it", "ru", "ko", "ar"]
 Length = Literal["", "short", "long"]
@@ -91,6 +91,11 @@ def style_of(
     language = next((style.language for style in told if style.language), "")
     length = next((style.length for style in told if style.length), "")
     return Style(language=language, length=length)
+
+
+def style_for(work: Work) -> Style:
+    """Return how an assignment's outcome is to be written."""
+    return style_of(work.memories, request=work.request, labels=work.labels)
 
 
 def stated(text: str) -> Style:

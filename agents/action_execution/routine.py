@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from agents.action_execution.outcome import collect, described
+from agents.action_execution.wording import words
 from agents.runtime.spec import CallRequest, Turn, TurnView
 from kernel.contracts import ActionOutcome, MemoryHit, NotDone, Outcome
 from kernel.states import CallState
+from kernel.wording import Words
 
 #: Of an action's output in the answer; the call keeps more.
 _SHOWN_CHARACTERS = 2000
@@ -16,14 +18,15 @@ _SHOWN_CHARACTERS = 2000
 def routine(view: TurnView) -> Turn:
     """Return the call of the named action, or the outcome once it was made or cannot be."""
     name, parameters, memory = _wanted(view)
+    say = words(view.work)
     cited = [memory.id] if memory else []
     if view.calls():
         return Turn(outcome=Outcome(answer=_answer(view), cited_memories=cited))
     if not name:
-        return _not_done("an action", "no action was named")
+        return _not_done("an action", say("no action was named"), say)
     if name not in view.tools:
-        known = ", ".join(view.tools) or "none"
-        return _not_done(name, f"there is no such action here; known actions: {known}")
+        known = ", ".join(view.tools) or say("none")
+        return _not_done(name, say("there is no such action here; known actions: {known}", known=known), say)
     source = f" (as memory {memory.id} says)" if memory else ""
     return Turn(text=f"Running {name}{source}.", calls=[CallRequest(tool=name, arguments=parameters)])
 
@@ -43,13 +46,14 @@ def _mapping(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {}
 
 
-def _not_done(what: str, why: str) -> Turn:
-    answer, not_done = f"Nothing was run: {why}.", [NotDone(what=what, why=why)]
+def _not_done(what: str, why: str, say: Words) -> Turn:
+    answer, not_done = say("Nothing was run: {why}.", why=why), [NotDone(what=what, why=why)]
     return Turn(outcome=Outcome(answer=answer, not_done=not_done, achieved=False))
 
 
 def _answer(view: TurnView) -> str:
-    parts = [" ".join(_sentence(action) for action in collect(view.work, view.turns).actions)]
+    say = words(view.work)
+    parts = [" ".join(_sentence(action, say) for action in collect(view.work, view.turns).actions)]
     for call in view.calls():
         said = call.value.get("output_head", "") if isinstance(call.value, dict) else ""
         if call.state is CallState.done and call.value.get("verified") is None and said.strip():
@@ -61,11 +65,12 @@ def _answer(view: TurnView) -> str:
     return "\n\n".join(parts)
 
 
-def _sentence(action: ActionOutcome) -> str:
+def _sentence(action: ActionOutcome, say: Words) -> str:
     what = described(action)
     if action.state != CallState.done:
-        return f"{what} ended as {action.state}: {(action.detail or 'no reason given').rstrip('.')}."
+        why = (action.detail or say("no reason given")).rstrip(".")
+        return say("{what} ended as {state}: {detail}.", what=what, state=say.plain(action.state), detail=why)
     if action.verified is None:
-        return f"{what} was run; nothing verifies it."
+        return say("{what} was run; nothing verifies it.", what=what)
     seen = "verified" if action.verified else "NOT verified"
-    return f"{what} was run and is {seen}: {action.detail}."
+    return say(f"{{what}} was run and is {seen}: {{detail}}.", what=what, detail=action.detail)

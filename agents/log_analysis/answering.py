@@ -9,9 +9,11 @@ from agents.log_analysis.causes import rank
 from agents.log_analysis.kinds import ERROR, KINDS, kind_of
 from agents.log_analysis.levels import from_text
 from agents.log_analysis.text import cut_words
+from agents.log_analysis.wording import style, words
 from agents.runtime.spec import DoneCall, TurnView
 from kernel.contracts import Evidence, Finding, MemoryHit, NotDone, Outcome
 from kernel.states import CallState
+from kernel.wording import ENGLISH, Words
 
 #: Lines quoted in the answer, and how many of one shape.
 _LINES = 10
@@ -19,8 +21,8 @@ _OF_A_SHAPE = 2
 _MESSAGE = re.compile(r"\"(?:message|msg|log|MESSAGE)\\*\": ?\\*\"([^\"\\…]{4,})")
 _BEFORE = re.compile(r"^(?:\d{4}-\S+ |[A-Z][a-z]{2} +\d+ )?\S*\d{2}:\d{2}:\d{2}\S*\s*")
 _VALUE = re.compile(r"[\w:.+-]*\d[\w:.+-]*")
-#: Characters of a finding's title, and of a memory where an answer tells it.
-_TITLE, _MEMORY = 200, 600
+#: Characters of a finding's title, and of a memory where an answer tells it, also where it must be short.
+_TITLE, _MEMORY, _MEMORY_BRIEF = 200, 600, 160
 #: A memory's pattern is an expression; people are told the phrase.
 _ESCAPED = re.compile(r"\\([^\w\s])")
 #: What a cause that a memory knew and the log confirms is worth: two witnesses, one of them old.
@@ -28,23 +30,26 @@ _CONFIRMED = 0.9
 
 
 def conclude(view: TurnView, overview: dict[str, Any]) -> Outcome:
-    """Return the outcome of what the journal holds."""
+    """Return the outcome of what the journal holds; findings are in English, for what is learnt from them."""
     comparison = _value(view.calls("compare"))
     findings = rank(overview, comparison)
+    say, brief = words(view), style(view).length == "short"
+    told = findings if say is ENGLISH else rank(overview, comparison, say=say)
     searches = [c for c in view.calls("search") if c.state == CallState.done and c.value]
-    paragraphs = [_verdict(findings, overview)]
-    paragraphs += [_others(findings)] if len(findings) > 1 else []
-    paragraphs += _observations(overview, findings)
-    paragraphs += _lines(searches, found=bool(findings))
+    paragraphs = [_verdict(told, overview, say, brief=brief)]
+    if not brief:
+        paragraphs += [_others(told, say)] if len(told) > 1 else []
+        paragraphs += _observations(overview, told, say)
+    paragraphs += _lines(searches, say, found=bool(told), brief=brief)
     return Outcome(
         answer="\n\n".join(p for p in paragraphs if p),
         findings=findings,
-        not_found=_not_found(findings, overview),
+        not_found=_not_found(findings, overview, say),
         not_done=_not_done(view, overview),
     )
 
 
-def memory_outcome(memory: MemoryHit, pattern: str, value: dict[str, Any]) -> Outcome:
+def memory_outcome(view: TurnView, memory: MemoryHit, pattern: str, value: dict[str, Any]) -> Outcome:
     """Return the outcome of a directed search that hit: the known cause is back, and these lines say so."""
     hits = value.get("hits", [])
     known = str(memory.slots.get("cause_key") or memory.slots.get("key") or "")
@@ -58,8 +63,9 @@ def memory_outcome(memory: MemoryHit, pattern: str, value: dict[str, Any]) -> Ou
     lines = "1 line says" if value["total"] == 1 else f"{value['total']} lines say"
     phrase = _ESCAPED.sub(r"\1", pattern)
     service = f"Service: {memory.slots['service']}. " if memory.slots.get("service") else ""
+    said = _said(newest["quote"])
     finding = Finding(
-        title=cut_words(f"{kind.label}: {_said(newest['quote'])}", _TITLE),
+        title=cut_words(f"{kind.label}: {said}", _TITLE),
         severity="critical" if any(h["level"] in ("error", "fatal") for h in hits) else "error",
         score=_CONFIRMED,
         key=known or kind.key,
@@ -71,13 +77,28 @@ def memory_outcome(memory: MemoryHit, pattern: str, value: dict[str, Any]) -> Ou
             for h in _distinct([oldest, newest])
         ],
     )
-    known_text = cut_words(memory.text.strip(), _MEMORY)
-    answer = (
-        f"Most likely cause: {finding.title}\n\nSeen before [mem:{memory.id}]: {known_text}\n\n"
-        f"The log says it again: {lines} so, first in line {oldest['line']}; newest first:\n"
-        + "\n".join(_quoted(h) for h in hits[:_LINES])
-    )
+    say, brief = words(view), style(view).length == "short"
+    title = cut_words(say("{label}: {message}", label=say.plain(kind.label), message=said), _TITLE)
+    answer = _known(memory, value, title, say, brief=brief)
     return Outcome(answer=answer, findings=[finding], cited_memories=[memory.id])
+
+
+def _known(memory: MemoryHit, value: dict[str, Any], title: str, say: Words, *, brief: bool) -> str:
+    """Return the answer that tells a known cause, the memory that knows it, and what the log says now."""
+    hits, count = value["hits"], value["total"]
+    oldest = value.get("first") or hits[-1]
+    # on one line, as the checker reads it: the sentence that cites says what the memory says
+    text = cut_words(" ".join(memory.text.split()), _MEMORY_BRIEF if brief else _MEMORY)
+    lines = say("1 line says") if count == 1 else say("{count} lines say", count=count)
+    again = "The log says it again: {lines} so, first in line {line}; newest first:"
+    shown = [_quoted(h) for h in hits[: 1 if brief else _LINES]]
+    return "\n\n".join(
+        [
+            say("Most likely cause: {title}", title=title),
+            say("Seen before [mem:{id}]: {text}", id=memory.id, text=text),
+            "\n".join(shown if brief else [say(again, lines=lines, line=oldest["line"]), *shown]),
+        ]
+    )
 
 
 def _said(quote: str) -> str:
@@ -97,51 +118,52 @@ def _value(calls: list[DoneCall]) -> dict[str, Any] | None:
     return done[-1] if done else None
 
 
-def _verdict(findings: list[Finding], overview: dict[str, Any]) -> str:
+def _verdict(findings: list[Finding], overview: dict[str, Any], say: Words, *, brief: bool) -> str:
     if not findings:
-        return f"No cause was found. {_looked_at(overview)}"
+        return say("No cause was found. {looked}", looked=_looked_at(overview, say))
     top = findings[0]
-    sure = "Most likely cause" if top.score >= 0.6 else "Possible cause"  # noqa: PLR2004 - the middle, with a margin
-    lines = "\n".join(f"- {e.source}:{e.line}  {_code(e.quote)}" for e in top.evidence[:4])
-    return f"{sure} (score {top.score:.2f}): {top.title}\n\n{top.detail}\n\n{lines}"
+    sure = say("Most likely cause" if top.score >= 0.6 else "Possible cause")  # noqa: PLR2004 - the middle, with a margin
+    head = say("{sure} (score {score:.2f}): {title}", sure=sure, score=top.score, title=top.title)
+    lines = [f"- {e.source}:{e.line}  {_code(e.quote)}" for e in top.evidence[: 1 if brief else 4]]
+    return "\n\n".join([head, *([] if brief else [top.detail]), "\n".join(lines)])
 
 
-def _others(findings: list[Finding]) -> str:
+def _others(findings: list[Finding], say: Words) -> str:
+    row = "- {title} (score {score:.2f}, {where})"
     rows = [
-        f"- {f.title} (score {f.score:.2f}, {f.evidence[0].source}:{f.evidence[0].line})"
+        say(row, title=f.title, score=f.score, where=f"{f.evidence[0].source}:{f.evidence[0].line}")
         for f in findings[1:]
         if f.evidence
     ]
-    return "Other candidates:\n" + "\n".join(rows) if rows else ""
+    return "\n".join([say("Other candidates:"), *rows]) if rows else ""
 
 
-def _observations(overview: dict[str, Any], findings: list[Finding]) -> list[str]:
+def _observations(overview: dict[str, Any], findings: list[Finding], say: Words) -> list[str]:
     texts = []
     if silence := overview.get("silence"):
-        texts.append(
-            f"The log is silent for {silence['seconds']:g} s, from {silence['from']} to {silence['to']}."
-        )
+        told = {"seconds": silence["seconds"], "start": silence["from"], "end": silence["to"]}
+        texts.append(say("The log is silent for {seconds:g} s, from {start} to {end}.", **told))
     if not findings and overview.get("changes"):
-        texts.append("Changes seen:\n" + "\n".join(_quoted(row) for row in overview["changes"]))
+        texts.append("\n".join([say("Changes seen:"), *(_quoted(row) for row in overview["changes"])]))
     notes = [f"{f['source']}: {note}" for f in overview.get("files", []) for note in f.get("notes", [])]
     if notes:
-        texts.append("Reading notes:\n" + "\n".join(f"- {note}" for note in notes[:8]))
+        texts.append("\n".join([say("Reading notes:"), *(f"- {note}" for note in notes[:8])]))
     return texts
 
 
-def _lines(searches: list[DoneCall], *, found: bool) -> list[str]:
+def _lines(searches: list[DoneCall], say: Words, *, found: bool, brief: bool) -> list[str]:
     """Return the lines that were asked for, in full; else those of the errors, a few of each shape."""
     asked = [c for c in searches if c.arguments.get("pattern") and "newest_first" in c.arguments]
     if asked:
-        return [_hits(c, "Lines that were asked for", c.value.get("hits", [])) for c in asked]
-    for call in searches:
+        return [_hits(c, "Lines that were asked for", c.value.get("hits", []), say) for c in asked]
+    for call in () if brief else searches:
         if call.value.get("hits") and (not found or call.arguments.get("level")):
             heading = (
                 "Error lines"
                 if call.arguments.get("level")
                 else "Lines with words of trouble, at harmless levels"
             )
-            return [_hits(call, heading, _shapes(call.value["hits"]))]
+            return [_hits(call, heading, _shapes(call.value["hits"]), say)]
     return []
 
 
@@ -156,10 +178,13 @@ def _shapes(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
-def _hits(call: DoneCall, heading: str, shown: list[dict[str, Any]]) -> str:
+def _hits(call: DoneCall, heading: str, shown: list[dict[str, Any]], say: Words) -> str:
     if not shown:
-        return f"{heading}: none."
-    return f"{heading} ({len(shown)} of {call.value['total']}):\n" + "\n".join(_quoted(h) for h in shown)
+        return say("{heading}: none.", heading=say(heading))
+    count = {"shown": len(shown), "total": call.value["total"]}
+    return "\n".join(
+        [say("{heading} ({shown} of {total}):", heading=say(heading), **count), *map(_quoted, shown)]
+    )
 
 
 def _quoted(hit: dict[str, Any]) -> str:
@@ -171,21 +196,30 @@ def _code(text: str) -> str:
     return f"`{text.replace('`', chr(39))}`"
 
 
-def _looked_at(overview: dict[str, Any]) -> str:
+def _looked_at(overview: dict[str, Any], say: Words) -> str:
     window = overview.get("window") or {}
     names = ", ".join(f["source"] for f in overview.get("files", [])[:6])
     levels = ", ".join(f"{count} {name}" for name, count in overview.get("levels", {}).items())
-    span = f" from {window['from']} to {window['to']}" if window.get("from") else " without times"
-    return f"Looked at {overview.get('events', 0)} events{span} ({levels or 'none'}) in {names or 'no file'}."
+    timed = bool(window.get("from"))
+    span = (
+        say(" from {start} to {end}", start=window["from"], end=window["to"])
+        if timed
+        else say(" without times")
+    )
+    return say(
+        "Looked at {events} events{span} ({levels}) in {names}.",
+        events=overview.get("events", 0),
+        span=span,
+        levels=levels or say("none"),
+        names=names or say("no file"),
+    )
 
 
-def _not_found(findings: list[Finding], overview: dict[str, Any]) -> list[str]:
+def _not_found(findings: list[Finding], overview: dict[str, Any], say: Words) -> list[str]:
     if findings:
         return []
-    return [
-        "no line of level error or worse, and no line that tells of a known kind of failure. "
-        + _looked_at(overview)
-    ]
+    nothing = "no line of level error or worse, and no line that tells of a known kind of failure. {looked}"
+    return [say(nothing, looked=_looked_at(overview, say))]
 
 
 def _not_done(view: TurnView, overview: dict[str, Any]) -> list[NotDone]:

@@ -12,6 +12,7 @@ from agents.log_analysis.chains import chain_text, when
 from agents.log_analysis.kinds import ERROR, KINDS, SYMPTOM, kind_of
 from agents.log_analysis.text import cut_words
 from kernel.contracts import Evidence, Finding
+from kernel.wording import ENGLISH, Words
 
 #: Findings reported; the raw score that counts as certain; below the floor a problem is not worth a finding.
 FINDINGS = 5
@@ -67,7 +68,9 @@ class Cause:
         return sum(int(row["count"]) for row in self.rows)
 
 
-def rank(overview: dict[str, Any], comparison: dict[str, Any] | None = None) -> list[Finding]:
+def rank(
+    overview: dict[str, Any], comparison: dict[str, Any] | None = None, *, say: Words = ENGLISH
+) -> list[Finding]:
     """Return the findings, the likeliest cause first; nothing where the log tells of no trouble."""
     causes = _causes(overview.get("problems", []))
     findings = []
@@ -79,11 +82,11 @@ def rank(overview: dict[str, Any], comparison: dict[str, Any] | None = None) -> 
         change = _change(overview, cause) if top else None
         findings.append(
             Finding(
-                title=_title(cause),
+                title=_title(cause, say),
                 severity=_severity(cause),
                 score=round(score, 2),
                 key=cause.key,
-                detail=_detail(cause, overview, comparison if top else None, change, chain=top),
+                detail=_detail(cause, overview, comparison if top else None, change, chain=top, say=say),
                 evidence=_evidence(cause, change),
             )
         )
@@ -122,15 +125,15 @@ def _causes(rows: Iterable[_Row]) -> list[Cause]:
     return sorted(causes.values(), key=lambda c: -c.rows[0]["score"])
 
 
-def _title(cause: Cause) -> str:
+def _title(cause: Cause, say: Words) -> str:
     row = cause.telling
     service = (row.get("services") or [""])[0]
     message = row["message"]
     label = row["label"]
     head = f"{service}: " if service and service.lower() not in message.lower() else ""
     said = cause.key == ERROR.key or " ".join(label.lower().split()[:2]) in message.lower()
-    text = f"{head}{message}" if said else f"{head}{label}: {message}"
-    return cut_words(text, _TITLE)
+    text = message if said else say("{label}: {message}", label=say.plain(label), message=message)
+    return cut_words(f"{head}{text}", _TITLE)
 
 
 def _severity(cause: Cause) -> Any:
@@ -147,39 +150,51 @@ def _detail(
     change: _Row | None,
     *,
     chain: bool,
+    say: Words,
 ) -> str:
+    parts = [_how_often(cause, say)]
+    if all(row.get("chronic") for row in cause.rows):
+        parts.append(say("It is there all the time, so it is hardly what changed"))
+    blamed = sorted({row["blames"] for row in cause.rows if row.get("blames")})
+    if blamed:
+        parts.append(say("It follows from {blamed}", blamed=", ".join(blamed)))
+    if chain:
+        parts += chain_text(overview, cause.first, say)
+    if change:
+        where = f"{change['source']}:{change['line']}"
+        parts.append(say("It follows a change at {time} ({where})", time=change["time"], where=where))
+    if comparison:
+        parts.append(_comparison_text(comparison, say))
+    if service := next(
+        (s for row in cause.rows for s in row.get("services") or [] if _NAME.fullmatch(s)), ""
+    ):
+        # with the pattern after it: what the memory keeps of a cause
+        parts.append(say("Service: {service}", service=service))
+    parts.append(say('Pattern: "{phrase}"', phrase=phrase(cause.rows[0])))
+    return f"{say.plain('. ').join(parts)}{say.plain('.')}"
+
+
+def _how_often(cause: Cause, say: Words) -> str:
     first = cause.first["first"]
     last = max(
         (r.get("last") or r["first"] for r in cause.rows), key=lambda spot: (spot["time"], spot["line"])
     )
-    lines = "1 line tells" if cause.count == 1 else f"{cause.count} lines tell"
-    parts = [f"{lines} of it, first at {first['time'] or 'no time'} ({first['source']}:{first['line']})"]
-    if cause.count > 1:
-        parts[0] += f", last at {last['time'] or 'no time'} (line {last['line']})"
-    if all(row.get("chronic") for row in cause.rows):
-        parts.append("It is there all the time, so it is hardly what changed")
-    blamed = sorted({row["blames"] for row in cause.rows if row.get("blames")})
-    if blamed:
-        parts.append(f"It follows from {', '.join(blamed)}")
-    if chain:
-        parts += chain_text(overview, cause.first)
-    if change:
-        parts.append(f"It follows a change at {change['time']} ({change['source']}:{change['line']})")
-    if comparison:
-        parts.append(_comparison_text(comparison))
-    if service := next(
-        (s for row in cause.rows for s in row.get("services") or [] if _NAME.fullmatch(s)), ""
-    ):
-        parts.append(f"Service: {service}")  # with the pattern after it: what the memory keeps of a cause
-    parts.append(f'Pattern: "{phrase(cause.rows[0])}"')
-    return ". ".join(parts) + "."
+    none = say("no time")
+    lines = say("1 line tells") if cause.count == 1 else say("{count} lines tell", count=cause.count)
+    where = f"{first['source']}:{first['line']}"
+    text = say(
+        "{lines} of it, first at {time} ({where})", lines=lines, time=first["time"] or none, where=where
+    )
+    if cause.count == 1:
+        return text
+    return text + say(", last at {time} (line {line})", time=last["time"] or none, line=last["line"])
 
 
-def _comparison_text(comparison: dict[str, Any]) -> str:
-    text = (
-        f"Kinds of lines against the time before: new {comparison['new_total']}, "
-        f"more often {comparison['more_total']}, "
-        f"less often {comparison['fewer_total']}, vanished {comparison['vanished_total']}"
+def _comparison_text(comparison: dict[str, Any], say: Words) -> str:
+    counts = {name: comparison[f"{name}_total"] for name in ("new", "more", "fewer", "vanished")}
+    text = say(
+        "Kinds of lines against the time before: new {new}, more often {more}, less often {fewer}, vanished {vanished}",
+        **counts,
     )
     gone = [row["template"][:80] for row in comparison.get("vanished", [])[:2]]
     return text + (f" ({'; '.join(gone)})" if gone else "")

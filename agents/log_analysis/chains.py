@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from kernel.wording import ENGLISH, Words
+
 #: Seconds between two first failures from which on the one did not bring the other about.
 _DAY = 86_400.0
 #: Services named.
@@ -27,7 +29,7 @@ def chain(overview: _Row) -> list[_Step]:
     return [(s, r["first"]["time"], f"{r['first']['source']}:{r['first']['line']}") for s, r in ordered]
 
 
-def chain_text(overview: _Row, cause: _Row) -> list[str]:
+def chain_text(overview: _Row, cause: _Row, say: Words = ENGLISH) -> list[str]:
     """Return sentences on the services that failed with a cause, and on those that failed at another time."""
     parts = _split(chain(overview))
     name = next(iter(cause.get("services") or []), "")
@@ -35,11 +37,12 @@ def chain_text(overview: _Row, cause: _Row) -> list[str]:
     texts = []
     if len(own) > 1:  # one service is no chain
         days = {step[1].partition("T")[0] for step in own}
-        texts.append(f"Order in which the services failed: {_told(own, dated=len(days) > 1)}")
+        told = _told(own, dated=len(days) > 1)
+        texts.append(say("Order in which the services failed: {told}", told=told))
     others = [step for part in parts if part is not own for step in part]
     if others:
         told = _told(others, dated=True, between=", ")
-        texts.append(f"More than a day apart, so hardly the same failure: {told}")
+        texts.append(say("More than a day apart, so hardly the same failure: {told}", told=told))
     return texts
 
 

@@ -9,9 +9,11 @@ from typing import Any
 import re2
 
 from agents.log_analysis.answering import conclude, memory_outcome
+from agents.log_analysis.wording import words
 from agents.runtime.spec import CallRequest, DoneCall, Turn, TurnView
 from kernel.contracts import MemoryHit, NotDone, Outcome
 from kernel.states import CallState
+from kernel.wording import Words
 
 #: Lines of the search for errors, and of the search for what the request quotes.
 _ERRORS = 12
@@ -33,7 +35,7 @@ _LAST = re.compile(r"(?i)\b(?:last|latest|newest|most recent)\b\s*(\d{1,3})?|最
 def routine(view: TurnView) -> Turn:
     """Return the next turn: what to ask next, or the outcome."""
     if not view.work.sources:
-        return _end(_no_source())
+        return _end(_no_source(words(view)))
     hits = view.calls("overview")
     if not hits:
         return _directed(view) or _ask(view, [CallRequest(tool="overview")], "a first look at the logs")
@@ -135,7 +137,7 @@ def _directed(view: TurnView) -> Turn | None:
     newest = made[len(hints)] if len(made) > len(hints) else None
     for (memory, pattern), call in zip(hints, made, strict=False):
         if call.state == CallState.done and (call.value or {}).get("total") and _current(call, newest):
-            return _end(memory_outcome(memory, pattern, call.value))
+            return _end(memory_outcome(view, memory, pattern, call.value))
     return None
 
 
@@ -157,10 +159,10 @@ def _wide_searches(view: TurnView) -> list[DoneCall]:
 # --- when there is nothing to look at ----------------------------------------------------------------------
 
 
-def _no_source() -> Outcome:
+def _no_source(say: Words) -> Outcome:
     return Outcome(
-        answer="No log was given, so nothing was analysed. Name one with --log PATH, or pass `sources`.",
-        not_found=["no log was given: the request names no source"],
+        answer=say("No log was given, so nothing was analysed. Name one with --log PATH, or pass `sources`."),
+        not_found=[say("no log was given: the request names no source")],
         not_done=[
             NotDone(what="log analysis", why="no log was given; submit again with --log PATH or sources=[…]")
         ],
@@ -175,7 +177,7 @@ def _failed(view: TurnView, call: DoneCall) -> Outcome:
     advice = error.get("suggestion", "")
     names = ", ".join(s.name for s in view.work.sources[:5])
     return Outcome(
-        answer=f"The logs could not be read: {why}. {advice}".strip(),
+        answer=words(view)("The logs could not be read: {why}. {advice}", why=why, advice=advice).strip(),
         not_found=[f"nothing was looked at: {why}"],
         not_done=[NotDone(what=f"read {names}", why=f"{why}. {advice}".strip())],
         partial=True,

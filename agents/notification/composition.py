@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from agents.notification.message import Severity
+from agents.notification.wording import words
 from kernel.contracts import ActionOutcome, Finding, Outcome, Value, Work
+from kernel.wording import ENGLISH, Words
 
 #: More would not be read on a phone.
 _FINDINGS = 3
@@ -33,18 +33,22 @@ def compose(work: Work) -> Draft:
         (finding for outcome in outcomes for finding in outcome.findings), key=lambda f: f.score, reverse=True
     )
     actions = [action for outcome in outcomes for action in outcome.actions]
+    say = words(work)
     blocks = [
-        f"Request: {_short(work.request, _REQUEST_CHARACTERS)}",
+        say("Request: {text}", text=_short(work.request, _REQUEST_CHARACTERS)),
         str(work.inputs.get("message") or ""),
-        *(_finding(finding, first=not position) for position, finding in enumerate(findings[:_FINDINGS])),
-        "No cause was found." if outcomes and not findings else "",
-        *(f"Action: {_action(action)}" for action in actions),
+        *(
+            _finding(finding, say, first=not position)
+            for position, finding in enumerate(findings[:_FINDINGS])
+        ),
+        say("No cause was found.") if outcomes and not findings else "",
+        *(say("Action: {text}", text=_action(action, say)) for action in actions),
         *_answers(outcomes, findings),
-        *_left_open(outcomes),
+        *_left_open(outcomes, say),
     ]
     severity: Severity = max((f.severity for f in findings), key=_ORDER.__getitem__, default="info")
     title = str(work.inputs.get("title") or "") or (
-        findings[0].title if findings else work.request or work.goal
+        say.title(findings[0].title) if findings else work.request or work.goal
     )
     return Draft(
         severity=severity,
@@ -53,23 +57,29 @@ def compose(work: Work) -> Draft:
     )
 
 
-def _finding(finding: Finding, *, first: bool) -> str:
-    word: Literal["Cause", "Also"] = "Cause" if first else "Also"
-    lines = [f"{word}: {finding.title} ({finding.severity}, {finding.score:.0%} sure)"]
-    lines += [f"  {finding.detail}"] if finding.detail else []
+def _finding(finding: Finding, say: Words, *, first: bool) -> str:
+    told = "{word}: {title} ({severity}, {score:.0%} sure)"
+    word, title, severity = (
+        say("Cause" if first else "Also"),
+        say.title(finding.title),
+        say.plain(finding.severity),
+    )
+    lines = [say(told, word=word, title=title, severity=severity, score=finding.score)]
+    # details are in English, for what is learnt from them; the lines below prove the same
+    lines += [f"  {finding.detail}"] if finding.detail and say is ENGLISH else []
     lines += [
         f"  {evidence.source}:{evidence.line}  {_short(evidence.quote, _QUOTE_CHARACTERS)}"
         for evidence in finding.evidence[:_LINES_PER_FINDING]
     ]
     more = len(finding.evidence) - _LINES_PER_FINDING
-    return "\n".join([*lines, *([f"  and {more} more lines"] if more > 0 else [])])
+    return "\n".join([*lines, *([say("  and {more} more lines", more=more)] if more > 0 else [])])
 
 
-def _action(action: ActionOutcome) -> str:
+def _action(action: ActionOutcome, say: Words) -> str:
     parameters = ", ".join(f"{name}={value}" for name, value in action.parameters.items())
-    words = {True: ", verified", False: ", NOT verified", None: ""}
+    seen = "" if action.verified is None else say(", verified" if action.verified else ", NOT verified")
     detail = f" ({action.detail})" if action.detail else ""
-    return f"{action.name}({parameters}): {action.state}{words[action.verified]}{detail}"
+    return f"{action.name}({parameters}): {say.plain(action.state)}{seen}{detail}"
 
 
 def _answers(outcomes: list[Outcome], findings: list[Finding]) -> list[str]:
@@ -77,8 +87,9 @@ def _answers(outcomes: list[Outcome], findings: list[Finding]) -> list[str]:
     return [] if findings else [outcome.answer for outcome in outcomes if outcome.answer]
 
 
-def _left_open(outcomes: list[Outcome]) -> list[str]:
-    return [f"Not done: {item.what}: {item.why}" for outcome in outcomes for item in outcome.not_done]
+def _left_open(outcomes: list[Outcome], say: Words) -> list[str]:
+    told = "Not done: {what}: {why}"
+    return [say(told, what=item.what, why=item.why) for outcome in outcomes for item in outcome.not_done]
 
 
 def _short(text: str, characters: int) -> str:

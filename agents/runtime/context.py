@@ -11,7 +11,7 @@ from agents.runtime.spec import DoneCall, DoneTurn, TurnView
 from kernel.contracts import MemoryHit
 from kernel.memory_lines import memory_line, tame
 from kernel.model.port import Message, ModelCall, estimate_tokens
-from kernel.style import style_of
+from kernel.style import style_for
 
 #: The least a tool result keeps when even the latest ones must shrink.
 _LEAST_RESULT_CHARACTERS = 400
@@ -92,7 +92,7 @@ class Context:
             keep = max(200, len(request) >> (step - _CUT_REQUEST))
             request = request if len(request) <= keep else f"{request[:keep]} …[cut]"
         goal = tame(" ".join(self._hide(work.goal).split())).replace(self._marker, "")
-        style = style_of(work.memories, request=work.request, labels=work.labels).instruction()
+        style = style_for(work).instruction()
         parts = [f"Your goal: {goal}", *([style] if style else []), self.fenced("request", request)]
         if work.working and step < _DROP_WORKING:
             parts.append(self.fenced("working memory", work.working))

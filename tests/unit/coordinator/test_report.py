@@ -1,10 +1,21 @@
+import re
 from datetime import timedelta
 
 import pytest
 
 from coordinator.report import compose, end_state, markdown
 from kernel.clock import now
-from kernel.contracts import ActionOutcome, Evidence, Finding, MemoryHit, NotDone, Outcome, Request, Usage
+from kernel.contracts import (
+    ActionOutcome,
+    Evidence,
+    Finding,
+    MemoryHit,
+    NotDone,
+    NotificationOutcome,
+    Outcome,
+    Request,
+    Usage,
+)
 from kernel.records import AssignmentRow, RunRow
 from kernel.states import RunState
 
@@ -103,3 +114,118 @@ def test_markdown_says_beside_the_state_what_was_denied_and_what_nobody_knows() 
     text = markdown(compose(run(), [row("a", "done", Outcome(answer="A", actions=made))], now=NOW))
     assert text.splitlines()[0] == "# Run r: succeeded, 1 unknown, 1 denied"
     assert "- start: done, verified: `systemctl start`\n- wipe: unknown\n- stop: denied\n" in text
+
+
+WISH = MemoryHit(
+    id="m9",
+    kind="preference",
+    tier="high",
+    text="keep answers short, in Chinese",
+    slots={"language": "zh", "length": "short"},
+)
+
+
+def styled(**slots: str) -> RunRow:
+    return run(memories=[WISH.model_copy(update={"slots": slots}).model_dump(mode="json")])
+
+
+def told() -> Outcome:
+    """Return an outcome that has something for every section."""
+    quote = "ERROR pool exhausted 连接"
+    finding = Finding(
+        title="checkout: Timeout: no answer",
+        score=0.9,
+        severity="critical",
+        evidence=[Evidence(source="a.log", line=2, quote=quote)],
+    )
+    return Outcome(
+        answer="最可能的原因：超时",
+        findings=[finding],
+        not_found=["nothing else"],
+        actions=[
+            ActionOutcome(name="restart", argv=["restart", "checkout"], state="done", verified=True),
+            ActionOutcome(name="resize", state="done", verified=False),
+            ActionOutcome(name="look", state="done"),
+            ActionOutcome(name="drop", state="denied"),
+            ActionOutcome(name="move", state="unknown"),
+        ],
+        notifications=[
+            NotificationOutcome(channel="ops", state="sent"),
+            NotificationOutcome(channel="mail", state="failed", detail="no route"),
+        ],
+        not_done=[NotDone(what="a claim was left out", why="a.log:1 does not say 'x'")],
+    )
+
+
+def test_a_report_in_chinese_has_its_own_words_in_chinese_and_quotes_as_they_are() -> None:
+    text = markdown(compose(styled(language="zh"), [row("a", "done", told())], now=NOW))
+    assert text.startswith("# 运行 r：成功，1 个结果未知，1 个被拒绝\n")
+    assert "1. **checkout: 超时：no answer**（严重，可信度 0.90）" in text
+    assert "   - `a.log:2` `ERROR pool exhausted 连接`" in text
+    assert "- restart：已完成，已验证：`restart checkout`" in text
+    assert "- 略去了一项说法：a.log:1 does not say 'x'" in text
+    ours = text
+    for theirs in (
+        "checkout",
+        "no answer",
+        "a.log:2",
+        "ERROR pool exhausted",
+        "restart",
+        "resize",
+        "look",
+        "drop",
+        "move",
+    ):
+        ours = ours.replace(theirs, "")
+    for theirs in (
+        "mail",
+        "ops",
+        "no route",
+        "nothing else",
+        "does not say",
+        "[mem:m9] keep answers short, in Chinese",
+    ):
+        ours = ours.replace(theirs, "")
+    left = set(re.findall(r"[A-Za-z]{3,}", ours))
+    assert left <= {"log"}, left
+
+
+def test_a_short_report_keeps_what_must_not_be_missed() -> None:
+    report = compose(styled(length="short"), [row("a", "done", told())], now=NOW)
+    text = markdown(report)
+    for gone in ("## Findings", "## Memories", "## Not found", "restart", "ops"):
+        assert gone not in text
+    for kept in (
+        "succeeded, 1 unknown, 1 denied",
+        "resize: done, NOT verified",
+        "look: done, not verified",
+        "drop: denied",
+        "move: unknown",
+        "mail: failed no route",
+        "a claim was left out",
+    ):
+        assert kept in text
+    assert len(report.findings) == 1  # programs get all of it
+
+
+def test_a_short_answer_of_a_routine_is_cut_at_a_paragraph_and_a_models_is_its_own() -> None:
+    long = Outcome(answer="cause " * 50 + "\n\n" + "line " * 50 + "\n\n" + "more " * 200)
+    rows = [row("a", "done", long), row("b", "done", long.model_copy(update={"brain": "model:x"}))]
+    answer = compose(styled(length="short"), rows, now=NOW).answer
+    assert (answer.count("cause"), answer.count("line"), answer.count("more")) == (100, 100, 200)
+    assert compose(run(), rows, now=NOW).answer.count("more") == 400
+
+
+@pytest.mark.parametrize(("brain", "notes"), [("routine", 1), ("model:x", 0)])
+def test_a_language_without_words_is_english_and_said_once(brain: str, notes: int) -> None:
+    rows = [row(key, "done", Outcome(answer="A", brain=brain)) for key in "ab"]
+    report = compose(styled(language="fr"), rows, now=NOW)
+    assert (report.language, markdown(report).startswith("# Run r: succeeded")) == ("fr", True)
+    assert [n.what for n in report.not_done] == ["a report in French"] * notes
+
+
+def test_what_the_request_asks_for_holds_at_once() -> None:
+    asked = run()
+    asked.request = Request(text="why? Answer in Chinese.").model_dump(mode="json")
+    report = compose(asked, [row("a", "failed", reason="no route")], now=NOW)
+    assert (report.language, report.answer) == ("zh", "没有回答：a: no route。")

@@ -1,0 +1,78 @@
+"""The log agent's own sentences in Chinese; lines of logs, names and times are never among them."""
+
+from __future__ import annotations
+
+from agents.runtime.spec import TurnView
+from kernel.style import Style, style_for
+from kernel.wording import ENGLISH, KINDS_ZH, Phrases, Words
+
+ZH: Phrases = {
+    **KINDS_ZH,
+    "{label}: {message}": "{label}：{message}",
+    # the verdict
+    "No cause was found. {looked}": "没有找到原因。{looked}",
+    "Most likely cause": "最可能的原因",
+    "Possible cause": "可能的原因",
+    "{sure} (score {score:.2f}): {title}": "{sure}（可信度 {score:.2f}）：{title}",
+    "Other candidates:": "其他可能：",
+    "- {title} (score {score:.2f}, {where})": "- {title}（可信度 {score:.2f}，{where}）",
+    # what happened
+    ". ": "；",
+    ".": "。",
+    "1 line tells": "有 1 行记录",
+    "{count} lines tell": "有 {count} 行记录",
+    "{lines} of it, first at {time} ({where})": "{lines}，首次出现于 {time}（{where}）",
+    ", last at {time} (line {line})": "，最后一次于 {time}（第 {line} 行）",
+    "no time": "未知时间",
+    "It is there all the time, so it is hardly what changed": "它一直存在，因此多半不是这次的变化",
+    "It follows from {blamed}": "它由 {blamed} 引起",
+    "It follows a change at {time} ({where})": "此前有一次变更：{time}（{where}）",
+    "Order in which the services failed: {told}": "各服务出现故障的先后：{told}",
+    "More than a day apart, so hardly the same failure: {told}": "相隔一天以上，多半不是同一故障：{told}",
+    "Kinds of lines against the time before: new {new}, more often {more}, less often {fewer}, vanished {vanished}": (
+        "与之前相比，日志行的种类：新增 {new}，增多 {more}，减少 {fewer}，消失 {vanished}"
+    ),
+    "Service: {service}": "服务：{service}",
+    'Pattern: "{phrase}"': "特征：“{phrase}”",
+    "The log is silent for {seconds:g} s, from {start} to {end}.": "日志从 {start} 到 {end} 沉默了 {seconds:g} 秒。",
+    "Changes seen:": "看到的变更：",
+    "Reading notes:": "读取说明：",
+    "Lines that were asked for": "所要的日志行",
+    "Error lines": "错误日志行",
+    "Lines with words of trouble, at harmless levels": "级别正常但含故障字样的日志行",
+    "{heading}: none.": "{heading}：无。",
+    "{heading} ({shown} of {total}):": "{heading}（共 {total} 行，显示 {shown} 行）：",
+    # what was looked at
+    " from {start} to {end}": "，时间从 {start} 到 {end}",
+    " without times": "，没有时间",
+    "none": "无",
+    "no file": "无文件",
+    "Looked at {events} events{span} ({levels}) in {names}.": "查看了 {names} 中的 {events} 条记录{span}（{levels}）。",
+    "no line of level error or worse, and no line that tells of a known kind of failure. {looked}": (
+        "没有 error 及以上级别的日志行，也没有已知故障类型的日志行。{looked}"
+    ),
+    # a memory that hits
+    "Most likely cause: {title}": "最可能的原因：{title}",
+    "Seen before [mem:{id}]: {text}": "以前见过 [mem:{id}]：{text}",
+    "The log says it again: {lines} so, first in line {line}; newest first:": (
+        "日志再次证实：{lines}，首见于第 {line} 行；最新的在前："
+    ),
+    "1 line says": "有 1 行",
+    "{count} lines say": "有 {count} 行",
+    # nothing to look at
+    "No log was given, so nothing was analysed. Name one with --log PATH, or pass `sources`.": (
+        "没有给出日志，因此未做分析。请用 --log PATH 指定，或传入 `sources`。"
+    ),
+    "no log was given: the request names no source": "没有给出日志：请求没有指明来源",
+    "The logs could not be read: {why}. {advice}": "无法读取日志：{why}。{advice}",
+}
+
+
+def style(view: TurnView) -> Style:
+    """Return how the requester wants to be answered."""
+    return style_for(view.work)
+
+
+def words(view: TurnView) -> Words:
+    """Return the words of the requester's language, English where the agent has none of it."""
+    return Words(ZH) if style(view).language == "zh" else ENGLISH
