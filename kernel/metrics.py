@@ -10,7 +10,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
-from sqlalchemy import func, true
+from sqlalchemy import JSON, String, column, func, text, true
 from sqlmodel import Session, col, select
 
 from kernel.broker import COORDINATOR, FIXED_QUEUES
@@ -34,6 +34,11 @@ METRICS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     ("nightdesk_live_workers", ("agent",), "Workers whose card is up."),
     ("nightdesk_dead_letters", ("queue",), "Unreadable messages and given-up work, kept for a person."),
+    (
+        "nightdesk_memory_index_drift",
+        ("extent",),
+        "Memories that differed between SQL and the vector index when they were last compared.",
+    ),
     ("nightdesk_citations", ("verdict",), "Citations of memories that were judged, counted in Redis."),
 )
 
@@ -87,8 +92,8 @@ class _Collector:
 
     def collect(self) -> Iterable[Metric]:
         """Yield every metric of the list, also those without a sample."""
-        for name, labels, text in METRICS:
-            family = GaugeMetricFamily(name, text, labels=labels)
+        for name, labels, told in METRICS:
+            family = GaugeMetricFamily(name, told, labels=labels)
             for values, value in sorted(self._reading.samples.get(name, {}).items()):
                 family.add_metric(values, value)
             yield family
@@ -108,12 +113,24 @@ def read_rows(database: Database, at: datetime) -> Reading:
         pending = select(func.count()).where(ApprovalRow.state == ApprovalState.pending.value)
         reading.samples["nightdesk_approvals_waiting"] = {(): db.exec(pending).one()}
         reading.put("nightdesk_oldest_waiting_seconds", _oldest(db, at))
+        reading.put("nightdesk_memory_index_drift", _drift(db))
     return reading
 
 
 def _counts(db: Session, column: str, known: set[str], *, where: Any = _EVERY) -> dict[str, float]:
     rows = db.exec(select(column, func.count()).where(where).group_by(column)).all()
     return {**dict.fromkeys(known, 0.0), **{name: float(count) for name, count in rows}}
+
+
+#: Written by the memory service (memory_service.relay), whose rows are not ours to import.
+_COMPARED = text("SELECT epoch, counts FROM job_run WHERE job = 'reconcile'").columns(
+    column("epoch", String), column("counts", JSON)
+)
+
+
+def _drift(db: Session) -> dict[str, float]:
+    found = {epoch: float(counts.get("total", 0)) for epoch, counts in db.connection().execute(_COMPARED)}
+    return {"full": 0.0, "sample": 0.0} | found
 
 
 def _oldest(db: Session, at: datetime) -> dict[str, float]:

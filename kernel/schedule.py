@@ -28,6 +28,17 @@ def schedule(settings: Settings, *, maintenance: str, memory: str) -> dict[str, 
             "schedule": 30.0,
             "options": {"queue": memory, "expires": 25},
         },
+        "compare-memory": {
+            "task": "memory.reconcile",
+            "schedule": 3600.0,
+            "options": {"queue": memory, "expires": 3000},
+        },
+        "nightly-compare-memory": {
+            "task": "memory.reconcile",
+            "schedule": crontab(hour=3, minute=40),
+            "args": ("full",),
+            "options": {"queue": memory},
+        },
         "nightly-decay": {
             "task": "memory.decay",
             "schedule": crontab(hour=3, minute=10),

@@ -11,7 +11,7 @@ from sqlmodel import Session, col, func, select
 from kernel import logs
 from kernel.clock import now
 from kernel.database import Database
-from kernel.errors import Fatal
+from kernel.errors import Fatal, NightdeskError
 from memory_service.domain import Memory, Status
 from memory_service.drift import Drift
 from memory_service.embed.port import Embedder
@@ -49,6 +49,8 @@ class Build:
         self._at_work = Lock()
         self._never = Event()
         self._began: tuple[str, float, int] = ("", 0.0, 0)
+        #: Why the last step failed; "" where it did not.
+        self.trouble = ""
 
     def run(self, *, seconds: float | None = None, stop: Event | None = None) -> bool:
         """Build until the shadow is served, the time is over or `stop` is set; return whether there is none left."""
@@ -62,10 +64,14 @@ class Build:
                 if not self._step(row):
                     self._finish(row)
                     continue
+                self.trouble = ""
                 if stop.is_set() or (until is not None and time.monotonic() > until):
                     return False
                 stop.wait((time.monotonic() - began) * _PAUSE)
             return True
+        except NightdeskError as error:
+            self.trouble = str(error)
+            raise
         finally:
             self._at_work.release()
 

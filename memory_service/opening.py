@@ -10,9 +10,13 @@ from kernel.database import Database
 from kernel.redaction import Redactor
 from kernel.settings import Settings
 from memory_service.citations import CitationCheck
+from memory_service.cutoffs import Cutoffs
+from memory_service.doctor import Doctor
 from memory_service.engines import engines_of, made_by
 from memory_service.history import History
 from memory_service.index.port import MemoryIndex
+from memory_service.rates import Limits
+from memory_service.review import Review
 from memory_service.service import MemoryService
 from memory_service.spaces import Spaces
 from memory_service.targets import Targets
@@ -29,9 +33,12 @@ class Opened:
     service: MemoryService
     index: MemoryIndex
     citations: CitationCheck
+    cutoffs: Cutoffs
     history: History
+    review: Review
     spaces: Spaces
     tending: Tending
+    doctor: Doctor
 
 
 class Opening:
@@ -94,10 +101,12 @@ class Opening:
 
         settings = self._settings
         index, embedder = self._served()
-        store = Store(self._database)
+        cutoffs = Cutoffs(self._database, self._targets.current().space.id, embedder)
+        limits = Limits(session=settings.memory_session_limit, source=settings.memory_source_limit)
+        store = Store(self._database, limits)
         service = MemoryService(
             store=store,
-            recall=Recall(store, index, embedder, Weights.of(*settings.recall_weights)),
+            recall=Recall(store, index, embedder, Weights.of(*settings.recall_weights), scale=cutoffs.scale),
             relay=tending.relay,
             decay=Decay(self._database, self._worker),
             redaction=Redactor(settings.secrets()),
@@ -107,9 +116,12 @@ class Opening:
             service=service,
             index=index,
             citations=CitationCheck(self._database),
+            cutoffs=cutoffs,
             history=History(self._database),
+            review=Review(self._database, tending.relay.drain),
             spaces=tending.spaces,
             tending=tending,
+            doctor=Doctor(self._database, self._targets, tending.relay, tending.spaces),
         )
 
     def _served(self) -> tuple[MemoryIndex, Embedder]:

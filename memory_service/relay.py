@@ -14,7 +14,7 @@ from kernel.database import Database, UtcDateTime
 from kernel.errors import NightdeskError
 from memory_service import lexical
 from memory_service.domain import Memory, Status
-from memory_service.drift import Differences, Drift, by_id, window, windows
+from memory_service.drift import WINDOW, Differences, Drift, by_id, window, windows
 from memory_service.embed.port import Vector
 from memory_service.fading import NEVER
 from memory_service.index.port import Point, audience
@@ -62,10 +62,16 @@ class Relay:
                     raise
                 if self._settle(batch, stocks):
                     done += len(batch)
-            if done:
-                for target in self._targets():
-                    target.index.flush()
         return done
+
+    def flush(self) -> None:
+        """Put the indexes on the disk.
+
+        It is costly, so it comes with the tick and not with each write: a kill loses nothing (the engine has a log),
+        and what a power cut takes the comparison at start brings back.
+        """
+        for target in self._targets():
+            target.index.flush()
 
     def reconcile(self) -> Drift:
         """Compare every point of the served index with SQL, in windows, and mend what differs through the outbox."""
@@ -83,8 +89,8 @@ class Relay:
             return Drift()
         with self._database.reading() as session:
             noted = session.get(JobRunRow, (RECONCILE, SAMPLE))
-        found = window(self._database, target.index, noted.cursor if noted else "")
-        self._mend(target, found)
+        found = window(self._database, target.index, noted.cursor if noted else "", WINDOW)
+        self.correct(target, found)
         self._note(SAMPLE, found.drift(), found.after)
         return found.drift()
 
@@ -92,13 +98,14 @@ class Relay:
         """Compare one index with SQL and mend what differs; return what did."""
         drift = Drift()
         for found in windows(self._database, target.index):
-            self._mend(target, found)
+            self.correct(target, found)
             drift += found.drift()
         if drift.total:
             log.info("memory_index_drift", space=target.space.id, **drift.counts())
         return drift
 
-    def _mend(self, target: Target, found: Differences) -> None:
+    def correct(self, target: Target, found: Differences) -> None:
+        """Send what differs in one window through the outbox."""
         if not found.ids():
             return
         with self.writing:

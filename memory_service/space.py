@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, text
+from sqlalchemy import bindparam, delete, text
 from sqlalchemy.types import LargeBinary
 from sqlmodel import Session, col, select
 
@@ -99,6 +99,21 @@ def current_space(database: Database, embedder: Embedder, made_by: dict[str, Any
             row.made_by = made_by
             session.add(row)
         return space_of(row)
+
+
+def erase_space(session: Session, space: Space) -> None:
+    """Delete a space's row, and its vectors unless another space shares them."""
+    row = session.get(EmbedSpaceRow, space.id)
+    if row is None or row.state != RETIRED:
+        return
+    session.delete(row)
+    session.flush()
+    owner = space.vectors or space.id
+    sharing = select(EmbedSpaceRow.id).where(
+        (col(EmbedSpaceRow.id) == owner) | (col(EmbedSpaceRow.vectors_of) == owner)
+    )
+    if session.exec(sharing).first() is None:
+        session.execute(delete(EmbedCacheRow).where(col(EmbedCacheRow.space_id) == owner))
 
 
 def _id(name: str, dimensions: int, number: int) -> str:

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import Any
 
-from sqlalchemy import delete
 from sqlmodel import Session, col, select
 
 from kernel import clock, logs
@@ -19,14 +18,14 @@ from memory_service.space import (
     CURRENT,
     RETIRED,
     SHADOW,
-    Space,
     current_row,
+    erase_space,
     new_space,
     probe_of,
     same_model,
     space_of,
 )
-from memory_service.tables import EmbedCacheRow, EmbedSpaceRow, JobRunRow
+from memory_service.tables import EmbedSpaceRow, JobRunRow
 from memory_service.targets import Targets
 
 log = logs.get(__name__)
@@ -57,6 +56,8 @@ class Spaces:
         self._made_by = made_by
         self._keep_days = keep_days
         self._now = now
+        #: The space that is served though another model is configured, and what to say about it.
+        self._warned = ("", "")
 
     def begin(self) -> str:
         """Serve what SQL says, or the configured model where nothing was ever indexed; return a warning or ""."""
@@ -71,6 +72,7 @@ class Spaces:
                 f"the configured embedder cannot be made ({error}); the memory is still served by {row.name}"
             )
             log.warning("embedder_not_configured", served=row.name, space=row.id, reason=str(error))
+            self._warned = (row.id, told)
             return told
         if row is not None and not same_model(row, embedder.name, probe):
             return self._mixed(row, embedder.name, len(probe))
@@ -171,7 +173,9 @@ class Spaces:
             "served": _told(served) if served else None,
             "ranked": served is not None and self._targets.of(served).embedder is not None,
             "configured": self._made_by,
+            "warning": self._warned[1] if served and served.id == self._warned[0] else "",
             "shadow": _told(shadow) | self._build.progress(shadow) if shadow else None,
+            "trouble": self._build.trouble if shadow else "",
             "retired": [_told(row) for row in rows if row.state == RETIRED],
             "last_build": {"space": last.epoch, **last.counts} if last else None,
         }
@@ -184,7 +188,7 @@ class Spaces:
         for row in old:
             self._targets.drop(space_of(row))
             with self._database.writing("memory.spaces.clear") as session:
-                _erase(session, space_of(row))
+                erase_space(session, space_of(row))
             log.info("memory_space_deleted", space=row.id, retired_at=str(row.retired_at))
         return [row.id for row in old]
 
@@ -204,6 +208,7 @@ class Spaces:
             configured=name,
             next_step=f"Run `{MIGRATE}` to build the new index beside the old one, or set the old embedder again.",
         )
+        self._warned = (row.id, told)
         return told
 
     def _give_up(self, session: Session, shadow: EmbedSpaceRow) -> None:
@@ -227,21 +232,6 @@ def _build_again(session: Session, row: EmbedSpaceRow) -> None:
     """Have a retired space brought up to date; what it holds already is passed over quickly."""
     row.state, row.built_to = SHADOW, 0
     session.add(row)
-
-
-def _erase(session: Session, space: Space) -> None:
-    """Delete a space's row, and its vectors unless another space shares them."""
-    row = session.get(EmbedSpaceRow, space.id)
-    if row is None or row.state != RETIRED:
-        return
-    session.delete(row)
-    session.flush()
-    owner = space.vectors or space.id
-    sharing = select(EmbedSpaceRow.id).where(
-        (col(EmbedSpaceRow.id) == owner) | (col(EmbedSpaceRow.vectors_of) == owner)
-    )
-    if session.exec(sharing).first() is None:
-        session.execute(delete(EmbedCacheRow).where(col(EmbedCacheRow.space_id) == owner))
 
 
 def _told(row: EmbedSpaceRow) -> dict[str, Any]:

@@ -20,11 +20,16 @@ QUESTIONS: dict[str, Callable[[Opened, dict[str, Any]], Any]] = {
     "history": lambda memory, asked: memory.history.versions(asked),
     "show": lambda memory, asked: memory.history.show(asked),
     "list": lambda memory, asked: memory.service.page(asked),
+    "quarantine": lambda memory, asked: memory.review.waiting(asked),
+    "accept": lambda memory, asked: memory.review.accept(asked),
+    "reject": lambda memory, asked: memory.review.reject(asked),
     "forget": lambda memory, asked: memory.service.forget(asked),
     "spaces": lambda memory, _: memory.spaces.standing(),
     "migrate": lambda memory, _: memory.spaces.migrate(),
     "rebuild": lambda memory, _: memory.spaces.rebuild(),
     "rollback": lambda memory, _: memory.spaces.roll_back(),
+    "doctor": lambda memory, asked: memory.doctor.examine(repair=asked.get("repair") is True),
+    "calibrate": lambda memory, asked: memory.cutoffs.calibrate(asked),
     "check": lambda memory, asked: memory.citations.check(asked),
 }
 #: What is only rung for: the subject is a run's id, or nothing.

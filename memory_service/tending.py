@@ -30,6 +30,7 @@ class Tending:
             self.relay.reconcile()
             self.relay.drain()
         relay()
+        self.relay.flush()
         self.spaces.build(seconds=_SLICE_SECONDS, stop=self._stop)
 
     def build(self) -> bool:

@@ -15,6 +15,7 @@ from coordinator.cli import (
     memory,
     memory_calibrate,
     memory_notes,
+    memory_review,
     memory_spaces,
     memory_working,
     questions,
@@ -77,6 +78,7 @@ for _note in (
     memory_calibrate.calibrate,
 ):
     memory.app.command()(_note)
+memory.app.add_typer(memory_review.app, name="quarantine")
 app.add_typer(memory.app, name="memory", rich_help_panel="Memory")
 
 

@@ -42,3 +42,15 @@ def ask(
     except Retryable as error:
         advice = error.next_step or "See with `nightdesk status` whether memory runs."
         raise Retryable(error.what, why=error.why, next_step=advice) from error
+
+
+def ring(data_dir: Path | None, task: str, *, note: str) -> None:
+    """Ring a doorbell of the memory worker."""
+    from coordinator.cli.connection import client, join, require_redis
+    from kernel.broker import MEMORY, Doorbell
+    from kernel.redaction import Redactor
+
+    settings = join(data_dir)
+    require_redis(settings)
+    bell = Doorbell(client(settings), Redactor(settings.secrets()))
+    bell.ring(task, "", queue_name=MEMORY, note=note)

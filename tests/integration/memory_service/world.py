@@ -21,6 +21,7 @@ from kernel.redaction import Redactor
 from kernel.reports import Report, ReportMemory
 from memory_service.building import Build
 from memory_service.decay import Decay
+from memory_service.doctor import Doctor
 from memory_service.domain import Candidate
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import Embedder
@@ -59,6 +60,10 @@ class World:
     def targets(self) -> Targets:
         assert self.indexes is not None
         return self.indexes.targets
+
+    @property
+    def doctor(self) -> Doctor:
+        return Doctor(self.database, self.targets, self.relay, self.spaces)
 
     def serve(self) -> None:
         """Go on with the space that SQL serves, as the worker does after a swap."""
