@@ -11,7 +11,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from kernel.database import UtcDateTime
-from memory_service import archive
+from memory_service import archive, copies
 from memory_service.audit import record
 from memory_service.domain import Status
 from memory_service.fading import NEVER
@@ -65,7 +65,12 @@ def forget(
             after={"status": Status.deleted.value, "rev": state.rev + 1, "with": found[0][0].id},
             reason=reason,
         )
-    first = found[0][0].id if found else None
+    if not found:
+        return None
+    first = found[0][0].id
+    since = min(row.recorded_at for row, _ in found).isoformat()
+    ids = [row.id for row, _ in found]
+    copies.note(session, first, {"namespace": namespace, "user": None, "ids": ids, "since": since}, at)
     erase(session, [state.pk for _, state in found], at)
     return first
 
