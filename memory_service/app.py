@@ -8,9 +8,11 @@ import signal
 
 from kernel import logs
 from kernel.broker import make_celery
+from kernel.budget import Purse
 from kernel.control import Control, connect
 from kernel.database import Database
 from kernel.errors import Fatal
+from kernel.model import make_model
 from kernel.process import Process, install
 from kernel.settings import settings
 from memory_service.opening import Opening
@@ -19,8 +21,16 @@ from memory_service.tasks import register
 _settings = settings()
 celery_app = make_celery(_settings, "memory")
 _process = Process("memory")
-_opening = Opening(_settings, Database(_settings.database), _process.worker, stop=_process.draining)
-register(celery_app, _process, Control(connect(_settings.redis_url)), _opening.memory)
+_redis = connect(_settings.redis_url)
+_database = Database(_settings.database)
+_opening = Opening(
+    _settings,
+    _database,
+    _process.worker,
+    stop=_process.draining,
+    model=make_model(_settings, Purse(_database, _redis, _settings.budgets)),
+)
+register(celery_app, _process, Control(_redis), _opening.memory)
 
 
 async def _start(_queues: list[str]) -> None:

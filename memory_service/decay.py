@@ -18,6 +18,8 @@ from memory_service.erasure import erase
 from memory_service.tables import JobRunRow, MemoryAccessRow
 
 JOB = "decay"
+#: Jobs of one run each, whose rows go with time.
+_RUNS = ["learn", "teach"]
 #: Rows per commit: larger ones save little, and keep other writers waiting longer (0.3 s at this size).
 BATCH = 20_000
 #: A batch takes well under a second; a lease this long outlives a busy disk.
@@ -109,7 +111,7 @@ class Decay:
             job.state, job.ended_at, job.lease_until = "done", at, 0.0
             session.add(job)
             session.execute(
-                delete(JobRunRow).where(col(JobRunRow.job) == "learn", col(JobRunRow.ended_at) < old)
+                delete(JobRunRow).where(col(JobRunRow.job).in_(_RUNS), col(JobRunRow.ended_at) < old)
             )
             session.execute(
                 delete(MemoryAccessRow).where(

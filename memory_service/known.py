@@ -43,13 +43,16 @@ def versions(session: Session, candidate: Candidate) -> Sequence[Pair]:
 
 
 def tellings(session: Session, memory_id: str, candidate: Candidate) -> int:
-    """Return how often this very source has told a memory before: only other sources corroborate it."""
+    """Return how often this very source has told a memory before: only other sources corroborate it.
+
+    What a person stated in a run and what a model read out of that same run are one source.
+    """
     after: Any = col(MemoryAuditRow.after)
     query = select(func.count()).where(
-        col(MemoryAuditRow.memory_id) == memory_id,
-        after["source"].as_string() == candidate.source_ref,
-        after["source_kind"].as_string() == candidate.source_kind,
+        col(MemoryAuditRow.memory_id) == memory_id, after["source"].as_string() == candidate.source_ref
     )
+    if not candidate.source_ref:
+        query = query.where(after["source_kind"].as_string() == candidate.source_kind)
     return session.exec(query).one()
 
 

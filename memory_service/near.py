@@ -25,44 +25,54 @@ _TURNS = frozenset(
     "started stopped start stop open opened closed enabled disabled before after increased decreased rose fell "
     "more less high low healthy unhealthy true false on off added removed nicht kein keine nie vor nach".split()
 )
+_NEGATIONS = frozenset(
+    "not no never none without nor cannot can't don't doesn't didn't isn't wasn't won't n't nicht kein keine nie "  # noqa: SIM905 as above
+    "不 没 沒 未 无 無 否 非 ない ません".split()
+)
 _TURNS_CJK = re.compile(
     r"不|没|沒|未|无|無|否|非|ない|ません|上|下|前|后|後|开|開|关|関|閉|增|減|减|高|低|成功|失败|失敗"
 )
 
 
+class Told:
+    """The plain words of a text, and the names, numbers and turning words in it that must agree exactly."""
+
+    def __init__(self) -> None:
+        self.words: set[str] = set()
+        self.exact: set[str] = set()
+
+    @property
+    def negations(self) -> set[str]:
+        """Return the words that deny."""
+        return self.exact & _NEGATIONS
+
+
 def alike(one: str, other: str) -> bool:
     """Return whether two texts tell of the same: like words, and the very same names, numbers and negations."""
-    first, second = _told(one), _told(other)
+    first, second = told(one), told(other)
     if first.exact != second.exact:
         return False
     union = first.words | second.words
     return not union or len(first.words & second.words) / len(union) >= ALIKE
 
 
-class _Told:
-    """The words of a text, and those among them that must agree exactly."""
-
-    def __init__(self) -> None:
-        self.words: set[str] = set()
-        self.exact: set[str] = set()
-
-
-def _told(text: str) -> _Told:
-    told = _Told()
+def told(text: str) -> Told:
+    """Return what a text is made of."""
+    found = Told()
     plain = unicodedata.normalize("NFKC", text)
     for place, raw in enumerate(_WORD.findall(_CJK.sub(" ", plain).replace("’", "'"))):
         word = raw.casefold()
         if _is_name(raw, first=place == 0) or word in _TURNS:
-            told.exact.add(word)
+            found.exact.add(word)
         elif word not in _FILLERS:
-            told.words.add(_stem(word))
+            found.words.add(_stem(word))
     for run in _CJK.findall(plain):
         kept = "".join(c for c in run if c not in _FILLERS_CJK)
-        told.words.update(kept[i : i + 2] for i in range(max(1, len(kept) - 1)))
-        told.exact.update(_TURNS_CJK.findall(kept))
+        found.words.update(kept[i : i + 2] for i in range(max(1, len(kept) - 1)))
+        found.exact.update(_TURNS_CJK.findall(kept))
     # `isn't` loses its apostrophe to the pattern of words
-    told.exact.update(re.findall(r"n't\b", plain.casefold().replace("’", "'")))
-    return told
+    found.exact.update(re.findall(r"n't\b", plain.casefold().replace("’", "'")))
+    return found
 
 
 def _is_name(raw: str, *, first: bool) -> bool:

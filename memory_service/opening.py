@@ -22,7 +22,10 @@ from memory_service.spaces import Spaces
 from memory_service.targets import Targets
 
 if TYPE_CHECKING:
+    from kernel.model.port import Model
     from memory_service.embed.port import Embedder
+    from memory_service.store import Store
+    from memory_service.teaching import Teaching
     from memory_service.tending import Tending
 
 
@@ -39,14 +42,23 @@ class Opened:
     spaces: Spaces
     tending: Tending
     doctor: Doctor
+    #: None where no model is configured, or `memory_extraction` is off.
+    teaching: Teaching | None
 
 
 class Opening:
     """Opens the memory when it is first asked for; a failure is raised each time until it succeeds."""
 
     def __init__(
-        self, settings: Settings, database: Database, worker: str, *, stop: Event | None = None
+        self,
+        settings: Settings,
+        database: Database,
+        worker: str,
+        *,
+        stop: Event | None = None,
+        model: Model | None = None,
     ) -> None:
+        self._model = model
         self._settings = settings
         self._database = database
         self._worker = worker
@@ -113,6 +125,7 @@ class Opening:
             recall_limit=settings.recall_limit,
         )
         return Opened(
+            teaching=self._teaching(store, service, tending),
             service=service,
             index=index,
             citations=CitationCheck(self._database),
@@ -123,6 +136,13 @@ class Opening:
             tending=tending,
             doctor=Doctor(self._database, self._targets, tending.relay, tending.spaces),
         )
+
+    def _teaching(self, store: Store, service: MemoryService, tending: Tending) -> Teaching | None:
+        if self._model is None or not self._settings.memory_extraction:
+            return None
+        from memory_service.teaching import Teaching
+
+        return Teaching(store, self._model, service.gated, tending.relay.drain)
 
     def _served(self) -> tuple[MemoryIndex, Embedder]:
         """Return what recall ranks by; nothing is ranked where the old model cannot be made."""

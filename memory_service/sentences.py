@@ -49,8 +49,8 @@ def own_words(text: str, served: Iterable[str]) -> str:
 
 def repeats(text: str, served: Iterable[str]) -> bool:
     """Return whether a text says what a served memory says, whatever its spacing, case and marks."""
-    said = _squashed(text)
-    return any(_repeats(said, _squashed(known)) for known in served)
+    said = squashed(text)
+    return any(_repeats(said, squashed(known)) for known in served)
 
 
 def _repeats(said: str, known: str) -> bool:
@@ -59,7 +59,8 @@ def _repeats(said: str, known: str) -> bool:
     return said in known or (known in said and len(known) >= _SAME * len(said))
 
 
-def _squashed(text: str) -> str:
+def squashed(text: str) -> str:
+    """Return the letters and digits of a text alone, without case and width."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return "".join(c for c in folded if c.isalnum())
 

@@ -97,7 +97,7 @@ class MemoryService:
         run, cited = found
         self._store.cite(run.namespace, cited.ids, cited_by=cited.by, at=self._now())
         taught = lessons(run)
-        judged = [self._gated(candidate) for candidate in taught.candidates]
+        judged = [self.gated(candidate) for candidate in taught.candidates]
         passed = [(candidate, verdict, why) for candidate, verdict, why in judged if verdict != "drop"]
         lesson = Lesson(run_id=run_id, namespace=run.namespace, passed=passed, setbacks=taught.setbacks)
         written = self._store.learn(lesson, self._now())
@@ -121,7 +121,7 @@ class MemoryService:
         return became[0]
 
     def _admit(self, candidate: Candidate, actor: str) -> Admitted:
-        candidate, verdict, why = self._gated(candidate)
+        candidate, verdict, why = self.gated(candidate)
         if verdict == "drop":
             log.info("not_remembered", reason=why)
             return Admitted(id=None, outcome="dropped", reason=why)
@@ -192,7 +192,7 @@ class MemoryService:
             self.decay()
         return drift
 
-    def _gated(self, candidate: Candidate) -> tuple[Candidate, Verdict, str]:
+    def gated(self, candidate: Candidate) -> tuple[Candidate, Verdict, str]:
         """Return the redacted candidate with the verdict of the gate."""
         hidden = {name: self._redaction.text(getattr(candidate, name)) for name in ("text", "key")}
         clean = {name: text.replace("\0", " ") for name, text in hidden.items()}  # PostgreSQL takes no NUL

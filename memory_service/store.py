@@ -46,12 +46,41 @@ class Store:
     ) -> Written:
         """Store a candidate that passed the gate, by the rules of its key."""
         with self.database.writing("memory.write", durable=True) as session:
-            return upsert(session, candidate, verdict, at, actor, reason, limits=self._limits)
+            return self.upsert(session, candidate, verdict, at, actor, reason)
+
+    def upsert(
+        self, session: Session, candidate: Candidate, verdict: Verdict, at: datetime, actor: str, reason: str
+    ) -> Written:
+        """Do the same inside a transaction of the caller's."""
+        return upsert(session, candidate, verdict, at, actor, reason, limits=self._limits)
 
     def learn(self, lesson: Lesson, at: datetime) -> list[Written]:
         """Store what one run taught and mark the run as learnt, all or nothing; [] where it was learnt before."""
         with self.database.writing("memory.learn", durable=True) as session:
-            return _learn(session, lesson, at, self._limits)
+            return self._learn(session, lesson, at)
+
+    def _learn(self, session: Session, lesson: Lesson, at: datetime) -> list[Written]:
+        take_turn(session)  # where another process learns the same run, its row is there once it is our turn
+        if session.get(JobRunRow, ("learn", lesson.run_id)) is not None:
+            return []
+        actor = f"run:{lesson.run_id}"
+        written = [
+            self.upsert(session, made, verdict, at, actor, why) for made, verdict, why in lesson.passed
+        ]
+        for key in lesson.setbacks:
+            _set_back(session, lesson, key, at)
+        counts = Counter("dropped" if done.outcome == "dropped" else "written" for done in written)
+        session.add(
+            JobRunRow(
+                job="learn",
+                epoch=lesson.run_id,
+                state="done",
+                counts={"written": counts["written"], "dropped": counts["dropped"]},
+                started_at=at,
+                ended_at=at,
+            )
+        )
+        return [done for done in written if done.outcome != "dropped"]
 
     def forget(
         self, namespace: str, memory_id: str, *, at: datetime, actor: str, reason: str = ""
@@ -101,30 +130,6 @@ class Store:
                         state.importance += REINFORCEMENT * (1 - state.importance)
                     cited_again(session, state, at)
             return len(noted)
-
-
-def _learn(session: Session, lesson: Lesson, at: datetime, limits: Limits) -> list[Written]:
-    take_turn(session)  # where another process learns the same run, its row is there once it is our turn
-    if session.get(JobRunRow, ("learn", lesson.run_id)) is not None:
-        return []
-    actor = f"run:{lesson.run_id}"
-    written = [
-        upsert(session, made, verdict, at, actor, why, limits=limits) for made, verdict, why in lesson.passed
-    ]
-    for key in lesson.setbacks:
-        _set_back(session, lesson, key, at)
-    counts = Counter("dropped" if done.outcome == "dropped" else "written" for done in written)
-    session.add(
-        JobRunRow(
-            job="learn",
-            epoch=lesson.run_id,
-            state="done",
-            counts={"written": counts["written"], "dropped": counts["dropped"]},
-            started_at=at,
-            ended_at=at,
-        )
-    )
-    return [done for done in written if done.outcome != "dropped"]
 
 
 def _set_back(session: Session, lesson: Lesson, key: str, at: datetime) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from celery import Celery
@@ -12,6 +12,7 @@ from kernel.control import Control
 from kernel.errors import NightdeskError
 from kernel.process import Announcer, Process, doorway
 from memory_service.opening import Opened
+from memory_service.teaching import Teaching
 
 #: What may be asked over the queue: each takes a question as it comes and answers with JSON.
 QUESTIONS: dict[str, Callable[[Opened, dict[str, Any]], Any]] = {
@@ -40,6 +41,11 @@ DOORBELLS: dict[str, Callable[[Opened, str], Any]] = {
     "reconcile": lambda memory, extent: memory.tending.reconcile(extent),
     "reinforce": lambda memory, _: memory.service.reinforce(),
     "decay": lambda memory, _: memory.service.decay(),
+}
+#: What a doorbell begins that nobody waits for: a model may think for minutes, and must hold no thread meanwhile.
+AFTERWARDS: dict[str, Callable[[Teaching, str], Coroutine[Any, Any, Any]]] = {
+    "learn": lambda teaching, run_id: teaching.teach(run_id),
+    "relay": lambda teaching, _: teaching.sweep(),
 }
 
 
@@ -77,4 +83,7 @@ def _doorbell(
 ) -> None:
     @doorway(app, process, f"memory.{name}")
     async def rung(announcer: Announcer, subject: str = "") -> None:
-        await asyncio.to_thread(lambda: ring(memory(), subject))
+        opened = await asyncio.to_thread(memory)
+        await asyncio.to_thread(lambda: ring(opened, subject))
+        if name in AFTERWARDS and opened.teaching is not None:
+            process.spawn(AFTERWARDS[name](opened.teaching, subject))

@@ -63,7 +63,7 @@ def read_action(text: str) -> tuple[str, ModelCall]:
     leave out the outer object, send several (the first counts) or leave a comma behind.
     """
     problem = "there is no JSON object in it"
-    for candidate in _objects(text):
+    for candidate in objects(text):
         try:
             return _action(candidate)
         except Correctable as error:
@@ -93,7 +93,7 @@ def _action(found: dict[str, Any]) -> tuple[str, ModelCall]:
     return str(thought), ModelCall(id="action", name=tool.strip(), arguments=arguments)
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def objects(text: str) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects of a text, outermost first, in order of appearance."""
     decoder = json.JSONDecoder(strict=False)
     text = _TRAILING_COMMA.sub(r"\1", text)
