@@ -25,10 +25,17 @@ _FOUND_MOST = 3
 
 
 def keep(session: Session, run_id: str, slots: Mapping[str, Any], *, source: str) -> None:
-    """Insert slots in one statement; those of an assignment are `<its key>.<name>`, so that none hides another."""
+    """Insert slots in one statement, in place of those that the same assignment left before.
+
+    Those of an assignment are called `<its key>.<name>`, so that none hides another.
+    """
     named = {name if source == REQUEST else f"{source}.{name}": value for name, value in slots.items()}
     cut = {storable(name)[:NAME_CHARACTERS]: _bounded(storable(value)) for name, value in named.items()}
     at = now()
+    if source != REQUEST:  # a run is inserted once
+        session.exec(
+            delete(WorkingRow).where(col(WorkingRow.run_id) == run_id, col(WorkingRow.source) == source)
+        )
     session.add_all(
         WorkingRow(run_id=run_id, slot=name, value=value, source=source, at=at)
         for name, value in list(cut.items())[:SLOTS_MOST]

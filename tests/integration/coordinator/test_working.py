@@ -94,6 +94,19 @@ async def test_a_request_sent_twice_is_kept_once(desk: Desk) -> None:
     assert slots(desk)["ids"] == ["node-7"]
 
 
+async def test_a_part_that_ends_again_leaves_its_latest_words(desk: Desk) -> None:
+    await desk.submit("run-1", TEXT)
+    for value in ("old", "new"):
+        with desk.database.writing("test") as session:
+            working.keep(session, "run-1", {value: value, "both": value}, source="look")
+            working.keep(session, "run-1", {"both": "kept"}, source="tell")
+    assert {slot: value for slot, value in slots(desk).items() if "." in slot} == {
+        "look.new": "new",
+        "look.both": "new",
+        "tell.both": "kept",
+    }
+
+
 async def test_a_refused_request_leaves_nothing(desk: Desk) -> None:
     await desk.submit("run-1", "  ")
     assert slots(desk) == {}
