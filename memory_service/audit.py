@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlmodel import Session, col, select
 
 from kernel.database import Database
-from memory_service.tables import MemoryAuditRow
+from memory_service.tables import JobRunRow, MemoryAuditRow
 
 
 def record(
@@ -42,6 +43,11 @@ def record(
     row.hash = _hash(row)
     session.add(row)
     session.flush()
+    session.merge(
+        JobRunRow(
+            job=HEAD, epoch="newest", state="done", counts={"seq": row.seq, "hash": row.hash}, started_at=at
+        )
+    )
 
 
 def take_turn(session: Session) -> None:
@@ -54,17 +60,83 @@ def take_turn(session: Session) -> None:
         session.connection().exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CHAIN_LOCK})")
 
 
-def broken_link(database: Database) -> int | None:
-    """Return the number of the first row that was changed or lost its predecessor, or None."""
-    previous = ""
+@dataclass(frozen=True)
+class Verified:
+    """How far the chain was followed: the first broken row with the reason, or where to go on (None: it is whole)."""
+
+    checked: int
+    broken: int | None = None
+    why: str = ""
+    after: tuple[int, str] | None = None
+
+
+def verify(database: Database, after: tuple[int, str] = (0, ""), *, most: int) -> Verified:
+    """Follow the chain for up to `most` rows behind a row whose hash is known; holds a thousand rows at a time."""
+    (seq, previous), checked = after, 0
     with database.reading() as session:
-        for row in session.exec(select(MemoryAuditRow).order_by(col(MemoryAuditRow.seq))).yield_per(1000):
-            if row.previous_hash != previous or row.hash != _hash(row):
-                return row.seq
-            previous = row.hash
-    return None
+        rows = select(MemoryAuditRow).where(col(MemoryAuditRow.seq) > seq).order_by(col(MemoryAuditRow.seq))
+        for row in session.exec(rows.limit(most).execution_options(yield_per=_ROWS)):
+            if row.previous_hash != previous:
+                return Verified(checked, row.seq, "the row before it was changed or is gone")
+            if row.hash != _hash(row):
+                return Verified(checked, row.seq, "the row was changed")
+            seq, previous, checked = row.seq or 0, row.hash, checked + 1
+            session.expunge(row)
+        if checked == most:
+            return Verified(checked, after=(seq, previous))
+        head = session.get(JobRunRow, (HEAD, "newest"))
+    if head is None:
+        return Verified(checked, seq, "the note of the newest row is gone") if seq else Verified(checked)
+    if (head.counts["seq"], head.counts["hash"]) != (seq, previous):
+        return Verified(checked, seq + 1, "rows after this place are gone")
+    return Verified(checked)
 
 
+def broken_link(database: Database) -> int | None:
+    """Return the number of the first row that was changed, lost its predecessor or is gone; None: all is whole."""
+    found = verify(database, most=_CHUNK)
+    while found.after is not None:
+        found = verify(database, found.after, most=_CHUNK)
+    return found.broken
+
+
+def entries(
+    database: Database, namespace: str, *, memory: tuple[str, int] | None, before: int, limit: int
+) -> list[MemoryAuditRow]:
+    """Return rows of a namespace, the newest first, below the number `before` (0: from the newest).
+
+    Of one memory (its id and number) the nights that moved it too: these rows belong to no namespace.
+    """
+    query = select(MemoryAuditRow).order_by(col(MemoryAuditRow.seq).desc())
+    if before:
+        query = query.where(col(MemoryAuditRow.seq) < before)
+    of = col(MemoryAuditRow.namespace) == namespace
+    if memory is not None:
+        query = query.where(
+            (of & (col(MemoryAuditRow.memory_id) == memory[0])) | (col(MemoryAuditRow.action) == "decay")
+        )
+    else:
+        query = query.where(of)
+    found: list[MemoryAuditRow] = []
+    with database.reading() as session:
+        for row in session.exec(query.execution_options(yield_per=_ROWS)):
+            if row.action == "decay" and memory is not None:
+                moved = [name for name, pks in row.after.items() if memory[1] in pks]
+                if not moved:
+                    continue
+                session.expunge(row)
+                row.after = {"status": moved[0]}  # the numbers of others are none of this memory's business
+            found.append(row)
+            if len(found) == limit:
+                break
+        session.expunge_all()
+    return found
+
+
+#: Under this job the newest row is noted in a second place: that the last rows were removed is seen by it.
+HEAD = "audit-head"
+#: Rows held at a time, and those followed in one go.
+_ROWS, _CHUNK = 1000, 100_000
 #: Any fixed number; names the lock of this chain among PostgreSQL's advisory locks.
 _CHAIN_LOCK = 7_304_001
 

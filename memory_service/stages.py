@@ -21,15 +21,22 @@ _NO_END = 1e300
 _LEAST_LEVEL = 1e-9
 #: How many half-lives lie between the two thresholds: with it one logarithm a row is enough for both.
 _APART = math.log2(fading.HOT / fading.ARCHIVE)
-#: `fading.level`, `falls_to` and `stage` in SQL; a property test holds the two together. Logarithms are most of the
-#: work (2.2 of 4 microseconds a row where each use had its own), hence the shortcuts for what is usual.
+#: `fading.level`; logarithms are most of the work, hence the shortcuts for what is usual.
+_LEVEL = (
+    f"importance * (1 + {fading.EMOTION_BOOST} * emotion) "
+    f"* (CASE access_count WHEN 0 THEN 1.0 ELSE 1 + {fading.ACCESS_BOOST} * ln(1.0 + access_count) END) "
+    f"* (CASE WHEN weight > 1 THEN 1 + {fading.ASSOCIATION_BOOST} * ln(1.0 * weight) ELSE 1.0 END)"
+)
+#: `fading.strength` at `:at`, before the clamp; a memory used after that moment has not begun to fade.
+STRENGTH = (
+    f"{_LEVEL} * exp(-{math.log(2)!r} * (CASE WHEN :at > last_access_at THEN :at - last_access_at ELSE 0 END) "
+    "/ half_life_s)"
+)
+#: `falls_to` and `stage` in SQL, with one logarithm a row; a property test holds the two together.
 _STAGED = f"""
     WITH timed AS MATERIALIZED (
         SELECT pk, tier AS was, status, last_access_at + half_life_s * {1 / math.log(2)!r} * ln({{most}}(
-            importance * {1 / fading.ARCHIVE!r} * (1 + {fading.EMOTION_BOOST} * emotion)
-            * (CASE access_count WHEN 0 THEN 1.0 ELSE 1 + {fading.ACCESS_BOOST} * ln(1.0 + access_count) END)
-            * (CASE WHEN weight > 1 THEN 1 + {fading.ASSOCIATION_BOOST} * ln(1.0 * weight) ELSE 1.0 END),
-            {_LEAST_LEVEL})) AS falls, half_life_s * {_APART!r} AS apart, {{least}}(
+            {1 / fading.ARCHIVE!r} * {_LEVEL}, {_LEAST_LEVEL})) AS falls, half_life_s * {_APART!r} AS apart, {{least}}(
             CASE WHEN importance < {fading.UNIMPORTANT} THEN last_access_at + {fading.UNUSED_SECONDS}
                 ELSE {_NO_END} END,
             coalesce(expires_at, {_NO_END})) AS ends,

@@ -1,0 +1,241 @@
+"""The whole of a namespace or user: read out page by page, taken in line by line, erased batch by batch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from pydantic import Field, ValidationError
+from sqlalchemy import delete
+from sqlmodel import Session, col, func, select
+
+from kernel import clock
+from kernel.contracts import Value
+from kernel.database import Database
+from kernel.errors import Correctable
+from memory_service import audit, copies
+from memory_service.copies import Copies
+from memory_service.domain import Status, check_name
+from memory_service.erasure import erase
+from memory_service.lines import Line, line_of, read_line, take
+from memory_service.service import Redaction
+from memory_service.tables import JobRunRow, MemoryRateRow, MemoryRow, MemoryStateRow
+
+T = TypeVar("T", bound=Value)
+
+#: An answer waits in Redis until it is read; UTF-8 bytes of its lines.
+_PAGE_BYTES = 64 * 1024
+#: Rows read for a page: more do not fit in it.
+_PAGE_ROWS = 200
+#: Memories erased in one transaction, and transactions in one answer.
+_ERASED, _BATCHES = 500, 10
+#: The job that erases an estate; its row is gone when all is erased.
+JOB = "estate"
+
+
+class Leaving(Value):
+    """Whose memories to read out: those of a namespace, or of one user in it; `after` is where the last page ended."""
+
+    namespace: str
+    user: str | None = None
+    after: int = Field(default=0, ge=0)
+
+
+class Entering(Value):
+    """Lines to take in; with `check` nothing is written. `first` is the number of the first line in its file."""
+
+    namespace: str
+    lines: list[str] = Field(max_length=1000)
+    first: int = 1
+    check: bool = False
+    by: str = "local"
+
+
+class Erasing(Value):
+    """Whose memories to erase, and who says so."""
+
+    namespace: str
+    user: str | None = None
+    by: str = "local"
+    reason: str = ""
+
+
+class Estate:
+    """Export, import and erasure; each question does a bounded part and says how to go on."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        redaction: Redaction,
+        drain: Callable[[], object],
+        now: Callable[[], datetime] = clock.now,
+    ) -> None:
+        self._database = database
+        self._copies = Copies(database)
+        self._redaction = redaction
+        self._drain = drain
+        self._now = now
+
+    def export(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return a page of lines, oldest first: `{"lines": [...], "next": cursor, or None}`; history is in it."""
+        asked = _read(Leaving, question)
+        query = _owned(asked.namespace, asked.user).where(col(MemoryRow.pk) > asked.after)
+        lines: list[str] = []
+        size, last = 0, asked.after
+        with self._database.reading() as session:
+            found = session.exec(query.order_by(col(MemoryRow.pk)).limit(_PAGE_ROWS)).all()
+        for row, state in found:
+            line = line_of(row, state)
+            size += len(line.encode("utf-8", "replace")) + 1
+            if lines and size > _PAGE_BYTES:
+                break
+            lines.append(line)
+            last = state.pk
+        more = len(lines) < len(found) or len(found) == _PAGE_ROWS
+        return {"lines": lines, "next": last if more else None}
+
+    def take(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Take lines of an export in, all of a page or none: how many were new, known, and kept as history.
+
+        Raises Correctable naming every bad line by its number.
+        """
+        asked = _read(Entering, question)
+        lines = self._lines(asked)
+        if asked.check:
+            return {"checked": len(lines)}
+        at = self._now()
+        with self._database.writing("memory.estate.take", durable=True) as session:
+            audit.take_turn(session)
+            became = [take(session, line, at) for line in lines]
+            counts: dict[str, Any] = {name: became.count(name) for name in sorted(set(became))}
+            if lines:
+                audit.record(
+                    session,
+                    at=at,
+                    actor=asked.by,
+                    action="import",
+                    namespace=asked.namespace,
+                    after={**counts, "first_line": asked.first, "lines": len(lines)},
+                )
+        self._drain()
+        return counts
+
+    def erase(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Erase some more of a namespace or user: `{"erased", "left"}`; ask again until nothing is left.
+
+        Noted as a job with the first batch: where nobody asks again, `resume` goes on.
+        """
+        asked = _read(Erasing, question)
+        reason = self._redaction.text(asked.reason)
+        told = {"namespace": asked.namespace, "user": asked.user, "by": asked.by, "reason": reason}
+        return self._erase(told)
+
+    def resume(self) -> int:
+        """Go on with erasures that were begun; return how many memories went."""
+        with self._database.reading() as session:
+            begun = [dict(job.counts) for job in session.exec(select(JobRunRow).where(JobRunRow.job == JOB))]
+        return sum(int(self._erase(told)["erased"]) for told in begun)
+
+    def _erase(self, told: dict[str, Any]) -> dict[str, Any]:
+        erased = left = 0
+        for _ in range(_BATCHES):
+            with self._database.writing("memory.estate.erase", durable=True) as session:
+                gone, left = self._batch(session, told)
+            erased += gone
+            if not left:
+                break
+        self._drain()
+        self._copies.resume(self._now())
+        return {"erased": erased, "left": left}
+
+    def _batch(self, session: Session, told: dict[str, Any]) -> tuple[int, int]:
+        """Erase a batch; return how many went and how many are left."""
+        at, namespace, user = self._now(), told["namespace"], told["user"]
+        audit.take_turn(session)
+        query = _owned(namespace, user)
+        total = session.exec(select(func.count()).select_from(query.subquery())).one()
+        pks = [state.pk for _, state in session.exec(query.order_by(col(MemoryRow.pk)).limit(_ERASED))]
+        epoch = _epoch(namespace, user)
+        if pks:
+            erase(session, pks, at)
+            audit.record(
+                session,
+                at=at,
+                actor=told["by"],
+                action="erase",
+                namespace=namespace,
+                before={"memories": total},
+                after={"memories": total - len(pks), "user": user},
+                reason=told["reason"],
+            )
+        if total > len(pks):
+            session.merge(JobRunRow(job=JOB, epoch=epoch, counts=told, started_at=at))
+        else:
+            self._finish(session, told, epoch, at)
+        return len(pks), total - len(pks)
+
+    def _finish(self, session: Session, told: dict[str, Any], epoch: str, at: datetime) -> None:
+        """Forget what is beside the memories, and note that runs still hold copies of them."""
+        session.execute(delete(JobRunRow).where(col(JobRunRow.job) == JOB, col(JobRunRow.epoch) == epoch))
+        if told["user"] is None:
+            session.execute(delete(MemoryRateRow).where(col(MemoryRateRow.namespace) == told["namespace"]))
+        whose = {"namespace": told["namespace"], "user": told["user"]}
+        copies.note(session, epoch, {**whose, "ids": [], "since": _EVER}, at)
+
+    def _lines(self, asked: Entering) -> list[Line]:
+        """Read lines, secrets hidden; raise Correctable naming all that are bad."""
+        lines: list[Line] = []
+        bad: list[str] = []
+        for number, told in enumerate(asked.lines, asked.first):
+            try:
+                lines.append(read_line(self._redaction.value(json.loads(told)), asked.namespace))
+            except (ValueError, RecursionError) as error:
+                bad.append(f"line {number}: {_first(error)}")
+        if bad:
+            raise Correctable(
+                f"{len(bad)} of the lines cannot be read",
+                why="; ".join(bad[:_NAMED]),
+                next_step="Mend or remove them; nothing of this page was taken in.",
+            )
+        return lines
+
+
+#: Bad lines told of in one error.
+_NAMED = 20
+#: Before every run.
+_EVER = datetime(2000, 1, 1, tzinfo=UTC).isoformat()
+
+
+def _owned(namespace: str, user: str | None) -> Any:
+    query = select(MemoryRow, MemoryStateRow).where(
+        col(MemoryRow.pk) == col(MemoryStateRow.pk),
+        col(MemoryRow.namespace) == namespace,
+        col(MemoryStateRow.status) != Status.deleted.value,
+    )
+    return query if user is None else query.where(col(MemoryRow.user) == user)
+
+
+def _epoch(namespace: str, user: str | None) -> str:
+    return hashlib.sha256(json.dumps([namespace, user]).encode()).hexdigest()
+
+
+def _first(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        told = error.errors()[0]
+        return f"{'.'.join(map(str, told['loc']))}: {told['msg']}"
+    return str(error)
+
+
+def _read(shape: type[T], question: dict[str, Any]) -> T:
+    try:
+        asked = shape.model_validate({name: value for name, value in question.items() if value is not None})
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise Correctable("the question cannot be read", why=problems) from error
+    check_name("the namespace", str(getattr(asked, "namespace", "")))
+    check_name("the user", str(getattr(asked, "user", None) or ""), empty=True)
+    return asked

@@ -1,0 +1,195 @@
+"""What people ask about forgetting: what would go, tonight's pass, bringing back, and the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from pydantic import Field, ValidationError
+from sqlmodel import col, func, select
+
+from kernel import clock
+from kernel.contracts import Value
+from kernel.database import Database
+from kernel.errors import Correctable
+from memory_service import audit
+from memory_service.copies import Copies
+from memory_service.decay import Night
+from memory_service.domain import Status, check_name
+from memory_service.erasure import family
+from memory_service.fading import UNIMPORTANT
+from memory_service.reading import one
+from memory_service.state import restore
+from memory_service.tables import EmbedCacheRow, MemoryAuditRow, MemoryRow, MemoryStateRow
+from memory_service.tonight import preview
+
+T = TypeVar("T", bound=Value)
+
+#: Rows of the audit followed in one answer: about two seconds.
+_VERIFIED = 20_000
+
+
+class OfOne(Value):
+    """One memory of a namespace, and who asks."""
+
+    id: str
+    namespace: str = "default"
+    by: str = "local"
+    reason: str = ""
+
+
+class Entries(Value):
+    """Which rows of the audit to list, the newest first, below the number `before`."""
+
+    namespace: str = "default"
+    id: str = ""
+    limit: int = Field(default=50, ge=1, le=1000)
+    before: int = Field(default=0, ge=0)
+
+
+class Following(Value):
+    """From where on to verify the audit: the number and the hash of the last row that was found whole."""
+
+    seq: int = Field(default=0, ge=0)
+    hash: str = ""
+
+
+class Upkeep:
+    """Questions of people, answered with JSON."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        drain: Callable[[], object],
+        decay: Callable[[], Night],
+        now: Callable[[], datetime] = clock.now,
+    ) -> None:
+        self._database = database
+        self._copies = Copies(database)
+        self._drain = drain
+        self._decay = decay
+        self._now = now
+
+    def tidy(self) -> int:
+        """Blank the copies of what was forgotten; return how many there were."""
+        return self._copies.resume(self._now())
+
+    def after(self, forgotten: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer of a forgetting once its copies are blanked too."""
+        self.tidy()
+        return forgotten
+
+    def learnt(self, run_id: str) -> int:
+        """Blank what an ended run still holds of memories that were forgotten while it ran."""
+        return self._copies.blank(run_id, self._now()) if run_id else 0
+
+    def would_forget(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return what forgetting a memory would erase, by place; `memories` is empty where there is none such."""
+        asked = _read(OfOne, question)
+        with self._database.reading() as session:
+            found = family(session, asked.namespace, asked.id)
+            ids = [row.id for row, _ in found]
+            pks = [state.pk for _, state in found]
+            hashes = {row.content_hash for row, _ in found}
+            vectors = select(func.count()).where(col(EmbedCacheRow.content_hash).in_(hashes))
+            counted = {
+                "indexed": sum(state.status == Status.active.value for _, state in found),
+                "vectors": session.exec(vectors).one(),
+                "archived": sum(state.status == Status.archived.value for _, state in found),
+            }
+            told = [
+                {"id": row.id, "kind": row.kind, "status": state.status, "text": row.text}
+                for row, state in found
+            ]
+        since = min((row.recorded_at for row, _ in found), default=self._now())
+        copies = self._copies.count(asked.namespace, ids, since=since) if pks else 0
+        return {"memories": told, **counted, "copies": copies}
+
+    def tonight(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return what a pass would do now; nothing is written."""
+        asked = _read(Entries, question)
+        return preview(self._database, self._now(), asked.namespace)
+
+    def fade(self) -> dict[str, Any]:
+        """Run the pass of this night now: `{"epoch", "ran", "counts"}`; a night is done once."""
+        night = self._decay()
+        return {"epoch": night.epoch, "ran": night.ran, "counts": night.counts}
+
+    def restore(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Bring an archived memory back: `{"restored": id, or None where the namespace has no such memory}`."""
+        asked = _read(OfOne, question)
+        at = self._now()
+        with self._database.writing("memory.restore") as session:
+            audit.take_turn(session)
+            found = one(session, asked.namespace, asked.id)
+            if found is None:
+                return {"restored": None}
+            row, state = found
+            _check_archived(row, state, at)
+            state.last_access_at = at.timestamp()
+            state.importance = max(
+                state.importance, UNIMPORTANT
+            )  # somebody asked for it: it is not unimportant
+            restore(session, row, state, at=at, actor=asked.by, reason=asked.reason or "asked for")
+        self._drain()
+        return {"restored": row.id}
+
+    def entries(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return rows of the audit: `{"entries": [...], "next": number to go on below, or None}`."""
+        asked = _read(Entries, question)
+        memory = self._memory(asked) if asked.id else None
+        if asked.id and memory is None:
+            return {"entries": [], "next": None}
+        found = audit.entries(
+            self._database, asked.namespace, memory=memory, before=asked.before, limit=asked.limit
+        )
+        more = len(found) == asked.limit
+        return {"entries": [_told(row) for row in found], "next": found[-1].seq if more else None}
+
+    def verify(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Follow the audit for a while: `{"checked", "broken", "why", "after": where to go on, or None}`."""
+        asked = _read(Following, question)
+        found = audit.verify(self._database, (asked.seq, asked.hash), most=_VERIFIED)
+        after = found.after and {"seq": found.after[0], "hash": found.after[1]}
+        return {"checked": found.checked, "broken": found.broken, "why": found.why, "after": after}
+
+    def _memory(self, asked: Entries) -> tuple[str, int] | None:
+        """Return id and number of a memory, forgotten ones too: their audit stays."""
+        with self._database.reading() as session:
+            query = select(MemoryRow.id, MemoryRow.pk).where(
+                col(MemoryRow.namespace) == asked.namespace,
+                col(MemoryRow.id).startswith(asked.id, autoescape=True),
+            )
+            found = session.exec(query.limit(2)).all()
+        return (found[0][0], found[0][1] or 0) if len(found) == 1 else None
+
+
+def _check_archived(row: MemoryRow, state: MemoryStateRow, at: datetime) -> None:
+    if state.status != Status.archived.value:
+        raise Correctable(f"memory {row.id} is not archived", why=f"it is {state.status}")
+    if not row.live or (row.valid_to is not None and row.valid_to <= at):
+        raise Correctable(
+            f"memory {row.id} is history", why="a newer value holds, or its time is over: it stays as it was"
+        )
+    if state.expires_at is not None and state.expires_at <= at.timestamp():
+        raise Correctable(f"memory {row.id} has expired", next_step="Remember it anew if it holds again.")
+
+
+def _told(row: MemoryAuditRow) -> dict[str, Any]:
+    return {**row.model_dump(include=_SHOWN), "at": row.at.isoformat()}
+
+
+_SHOWN = {"seq", "actor", "action", "memory_id", "namespace", "before", "after", "reason"}
+
+
+def _read(shape: type[T], question: dict[str, Any]) -> T:
+    try:
+        asked = shape.model_validate({name: value for name, value in question.items() if value is not None})
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise Correctable("the question cannot be read", why=problems) from error
+    if isinstance(asked, OfOne | Entries):
+        check_name("the namespace", asked.namespace)
+    return asked
