@@ -13,6 +13,7 @@ from memory_service.citations import CitationCheck
 from memory_service.cutoffs import Cutoffs
 from memory_service.doctor import Doctor
 from memory_service.engines import engines_of, made_by
+from memory_service.estate import Estate
 from memory_service.history import History
 from memory_service.index.port import MemoryIndex
 from memory_service.rates import Limits
@@ -20,6 +21,7 @@ from memory_service.review import Review
 from memory_service.service import MemoryService
 from memory_service.spaces import Spaces
 from memory_service.targets import Targets
+from memory_service.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from kernel.model.port import Model
@@ -41,6 +43,8 @@ class Opened:
     review: Review
     spaces: Spaces
     tending: Tending
+    upkeep: Upkeep
+    estate: Estate
     doctor: Doctor
     #: None where no model is configured, or `memory_extraction` is off.
     teaching: Teaching | None
@@ -112,6 +116,7 @@ class Opening:
         from memory_service.store import Store
 
         settings = self._settings
+        redactor = Redactor(settings.secrets())
         index, embedder = self._served()
         cutoffs = Cutoffs(self._database, self._targets.current().space.id, embedder)
         limits = Limits(session=settings.memory_session_limit, source=settings.memory_source_limit)
@@ -121,7 +126,7 @@ class Opening:
             recall=Recall(store, index, embedder, Weights.of(*settings.recall_weights), scale=cutoffs.scale),
             relay=tending.relay,
             decay=Decay(self._database, self._worker),
-            redaction=Redactor(settings.secrets()),
+            redaction=redactor,
             recall_limit=settings.recall_limit,
         )
         return Opened(
@@ -134,6 +139,8 @@ class Opening:
             review=Review(self._database, tending.relay.drain),
             spaces=tending.spaces,
             tending=tending,
+            upkeep=Upkeep(self._database, drain=tending.relay.drain, decay=service.decay),
+            estate=Estate(self._database, redaction=redactor, drain=tending.relay.drain),
             doctor=Doctor(self._database, self._targets, tending.relay, tending.spaces),
         )
 

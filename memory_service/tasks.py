@@ -24,7 +24,16 @@ QUESTIONS: dict[str, Callable[[Opened, dict[str, Any]], Any]] = {
     "quarantine": lambda memory, asked: memory.review.waiting(asked),
     "accept": lambda memory, asked: memory.review.accept(asked),
     "reject": lambda memory, asked: memory.review.reject(asked),
-    "forget": lambda memory, asked: memory.service.forget(asked),
+    "forget": lambda memory, asked: memory.upkeep.after(memory.service.forget(asked)),
+    "would_forget": lambda memory, asked: memory.upkeep.would_forget(asked),
+    "restore": lambda memory, asked: memory.upkeep.restore(asked),
+    "tonight": lambda memory, asked: memory.upkeep.tonight(asked),
+    "fade": lambda memory, _: memory.upkeep.fade(),
+    "audit": lambda memory, asked: memory.upkeep.entries(asked),
+    "verify": lambda memory, asked: memory.upkeep.verify(asked),
+    "export": lambda memory, asked: memory.estate.export(asked),
+    "import": lambda memory, asked: memory.estate.take(asked),
+    "erase": lambda memory, asked: memory.estate.erase(asked),
     "spaces": lambda memory, _: memory.spaces.standing(),
     "migrate": lambda memory, _: memory.spaces.migrate(),
     "rebuild": lambda memory, _: memory.spaces.rebuild(),
@@ -33,10 +42,23 @@ QUESTIONS: dict[str, Callable[[Opened, dict[str, Any]], Any]] = {
     "calibrate": lambda memory, asked: memory.cutoffs.calibrate(asked),
     "check": lambda memory, asked: memory.citations.check(asked),
 }
+
+
+def _learn(memory: Opened, run_id: str) -> None:
+    memory.service.learn(run_id)
+    memory.upkeep.learnt(run_id)
+
+
+def _tick(memory: Opened, _: str) -> None:
+    memory.tending.tick(memory.service.relay)
+    memory.upkeep.tidy()
+    memory.estate.resume()
+
+
 #: What is only rung for: the subject is a run's id, or nothing.
 DOORBELLS: dict[str, Callable[[Opened, str], Any]] = {
-    "learn": lambda memory, run_id: memory.service.learn(run_id),
-    "relay": lambda memory, _: memory.tending.tick(memory.service.relay),
+    "learn": _learn,
+    "relay": _tick,
     "build": lambda memory, _: memory.tending.build(),
     "reconcile": lambda memory, extent: memory.tending.reconcile(extent),
     "reinforce": lambda memory, _: memory.service.reinforce(),
