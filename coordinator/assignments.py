@@ -14,6 +14,7 @@ from kernel.database import Database
 from kernel.events import StatusChange
 from kernel.outbox import record, told
 from kernel.questions import withdraw
+from kernel.recalls import recalled
 from kernel.records import AssignmentRow, CallRow
 from kernel.states import AssignmentState, check_move
 
@@ -49,6 +50,12 @@ def effects(database: Database, assignments: Sequence[AssignmentRow]) -> list[Ca
             .order_by(col(CallRow.started_at))
         ).all()
         return [shapes.present(row) for row in rows]
+
+
+def recalled_by(database: Database, run_id: str) -> dict[str, str]:
+    """Return the texts of the memories that agents of a run asked for, by id."""
+    with database.reading() as db:
+        return recalled(db, run_id)
 
 
 def begins(row: AssignmentRow) -> StatusChange:

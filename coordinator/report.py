@@ -1,9 +1,8 @@
-"""The report, pure: put together from what the assignments left, and rendered as Markdown."""
+"""The report, pure: put together from what the assignments left."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from coordinator.phrases import KNOWN, words_of
@@ -12,7 +11,6 @@ from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.reports import AssignmentSummary, Report, ReportMemory
 from kernel.states import CALL_ENDED, AssignmentState, CallState, RunState
 from kernel.style import NAMES, Style, style_of
-from kernel.wording import Words
 
 _A = AssignmentState
 #: A report stays readable, and under the 64 KiB that a message in Redis may have.
@@ -41,9 +39,17 @@ def end_state(run: RunRow, assignments: Sequence[AssignmentRow]) -> tuple[RunSta
 
 
 def compose(
-    run: RunRow, assignments: Sequence[AssignmentRow], *, now: datetime, effects: Sequence[CallRow] = ()
+    run: RunRow,
+    assignments: Sequence[AssignmentRow],
+    *,
+    now: datetime,
+    effects: Sequence[CallRow] = (),
+    recalled: Mapping[str, str] | None = None,
 ) -> Report:
-    """Return the report of a run that ends now; `effects` are calls of parts that left no outcome."""
+    """Return the report of a run that ends now.
+
+    `effects` are calls of parts that left no outcome; `recalled` are texts, by id, that agents asked the memory for.
+    """
     state, reason = end_state(run, assignments)
     ordered = sorted(assignments, key=lambda a: (a.round, a.created_at, a.key))
     outcomes = [Outcome.model_validate(a.outcome) for a in ordered if a.outcome]
@@ -65,7 +71,7 @@ def compose(
         not_found=_unique(n for o in outcomes for n in o.not_found),
         actions=[*(a for o in outcomes for a in o.actions), *(_effect(call) for call in effects)],
         notifications=[n for o in outcomes for n in o.notifications],
-        memories=[ReportMemory(id=hit.id, text=hit.text, cited=hit.id in cited) for hit in hits],
+        memories=_memories({hit.id: hit.text for hit in hits}, recalled or {}, cited),
         not_done=[*_unique_not_done(outcomes), *_undone(run, ordered), *_unspoken(style, outcomes)],
         assignments=[_summary(a) for a in ordered],
         planned_by=run.planned_by,
@@ -120,6 +126,12 @@ def _unspoken(style: Style, outcomes: Sequence[Outcome]) -> list[NotDone]:
     return [NotDone(what=f"a report in {NAMES[style.language]}", why=why)]
 
 
+def _memories(given: Mapping[str, str], recalled: Mapping[str, str], cited: set[str]) -> list[ReportMemory]:
+    """Return what the run was given, and what its answer cites of what its agents recalled."""
+    asked = {id_: text for id_, text in recalled.items() if id_ in cited}
+    return [ReportMemory(id=id_, text=text, cited=id_ in cited) for id_, text in {**asked, **given}.items()]
+
+
 def _unique(texts: object) -> list[str]:
     return list(dict.fromkeys(texts))  # type: ignore[call-overload] # an iterable of str; keeps order
 
@@ -164,76 +176,3 @@ def _timings(run: RunRow, assignments: Sequence[AssignmentRow], now: datetime) -
 
 def _seconds(start: datetime, end: datetime) -> float:
     return round((end - start).total_seconds(), 3)
-
-
-def markdown(report: Report) -> str:
-    """Return the report for people, its own words in their language; a short one keeps what must not be missed."""
-    say, short = words_of(report.language), report.length == "short"
-    head = say("# Run {id}: {ended}", id=report.run_id[:13], ended=_ended(report, say))
-    lines = [head, "", report.answer, ""]
-    if report.findings and not short:
-        lines += [f"## {say('Findings')}", "", *_findings(report, say)]
-    actions = [a for a in report.actions if not short or a.state != CallState.done or not a.verified]
-    messages = [n for n in report.notifications if not short or n.state != "sent"]
-    for title, items in (
-        ("Actions", [_done(action, say) for action in actions]),
-        (
-            "Notifications",
-            [
-                say("{what}: {why}", what=n.channel, why=f"{say.plain(n.state)} {n.detail}".strip())
-                for n in messages
-            ],
-        ),
-        ("Memories", [] if short else [_memory(memory, say) for memory in report.memories]),
-        ("Not found", [] if short else report.not_found),
-        (
-            "Not done",
-            [say("{what}: {why}", what=say.plain(n.what), why=say.plain(n.why)) for n in report.not_done],
-        ),
-    ):
-        if items:
-            lines += ["", f"## {say(title)}", "", *(f"- {item}" for item in items)]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _findings(report: Report, say: Words) -> list[str]:
-    lines = []
-    told = "{number}. **{title}** ({severity}, score {score:.2f})"
-    for number, finding in enumerate(report.findings, start=1):
-        title, severity = say.title(finding.title), say.plain(finding.severity)
-        lines.append(say(told, number=number, title=title, severity=severity, score=finding.score))
-        lines += [f"   - `{e.source}:{e.line}` {_quoted(e.quote)}" for e in finding.evidence]
-    return lines
-
-
-def _memory(memory: ReportMemory, say: Words) -> str:
-    cited = f" {say('(cited)')}" if memory.cited else ""
-    return f"[mem:{memory.id}]{cited} {memory.text}"
-
-
-def _quoted(text: str) -> str:
-    """Return a quote as a code span whose fence is longer than any run of backticks in it."""
-    runs = [len(ticks) for ticks in re.findall("`+", text)]
-    if not runs:
-        return f"`{text}`"
-    fence = "`" * (max(runs) + 1)
-    # blanks beside the fence keep a backtick at the edge of the code from joining it
-    return f"{fence} {text} {fence}"
-
-
-def _ended(report: Report, say: Words) -> str:
-    """Return the state, and beside it what a reader of one line must not miss."""
-    states = [action.state for action in report.actions]
-    counts = [(state, states.count(state)) for state in (CallState.unknown, CallState.denied)]
-    rare = [
-        say("{count} {state}", count=count, state=say.plain(state.value)) for state, count in counts if count
-    ]
-    return say(", ").join([say.plain(report.state), *rare])
-
-
-def _done(action: ActionOutcome, say: Words) -> str:
-    """Return an action as one line; only what was done can be verified."""
-    seen = {True: ", verified", False: ", NOT verified", None: ", not verified"}[action.verified]
-    text = say("{what}: {why}", what=action.name, why=say.plain(action.state))
-    text += say(seen) if action.state == CallState.done else ""
-    return say("{what}: {why}", what=text, why=_quoted(" ".join(action.argv))) if action.argv else text

@@ -200,7 +200,8 @@ class Coordinator:
     async def _answer(self, snapshot: Snapshot) -> Then:
         run = snapshot.run
         effects = await asyncio.to_thread(assignments.effects, self.store.database, snapshot.assignments)
-        composed = report.compose(run, snapshot.assignments, now=now(), effects=effects)
+        asked = await asyncio.to_thread(assignments.recalled_by, self.store.database, run.id)
+        composed = report.compose(run, snapshot.assignments, now=now(), effects=effects, recalled=asked)
         unended = [call.id for call in effects if CallState(call.state) not in CALL_ENDED]
         if not await self.events.told(self.store.end, run, composed, open_calls=unended):
             return "look"

@@ -9,6 +9,7 @@ from sqlmodel import col, select
 
 from kernel.contracts import Request
 from kernel.database import Database
+from kernel.recalls import recalled
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.reports import Report
 from kernel.shapes import column, present
@@ -35,11 +36,12 @@ def finished_run(database: Database, run_id: str) -> tuple[FinishedRun, Citation
         left = session.exec(
             select(AssignmentRow.outcome, AssignmentRow.shape).where(AssignmentRow.run_id == run_id)
         ).all()
+        by_tool = recalled(session, run_id)
     present(row)
     outcomes = [column(AssignmentRow, "outcome", outcome, shape) for outcome, shape in left]
     report = Report.model_validate(row.report or {"run_id": run_id, "state": row.state})
     request = Request.model_validate(row.request)
-    served = {str(memory["id"]): str(memory.get("text", "")) for memory in row.memories}
+    served = by_tool | {str(memory["id"]): str(memory.get("text", "")) for memory in row.memories}
     cited = {memory.id for memory in report.memories if memory.cited}
     cited |= {str(id_) for outcome in outcomes for id_ in (outcome or {}).get("cited_memories", [])}
     run = FinishedRun(

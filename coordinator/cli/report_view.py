@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coordinator.cli.history import short_call
-from coordinator.report import markdown
+from coordinator.rendering import markdown
 from kernel.clock import local
 from kernel.records import ApprovalRow
 from kernel.reports import Report

@@ -3,7 +3,8 @@ from datetime import timedelta
 
 import pytest
 
-from coordinator.report import compose, end_state, markdown
+from coordinator.rendering import markdown
+from coordinator.report import compose, end_state
 from kernel.clock import now
 from kernel.contracts import (
     ActionOutcome,
@@ -229,3 +230,11 @@ def test_what_the_request_asks_for_holds_at_once() -> None:
     asked.request = Request(text="why? Answer in Chinese.").model_dump(mode="json")
     report = compose(asked, [row("a", "failed", reason="no route")], now=NOW)
     assert (report.language, report.answer) == ("zh", "没有回答：a: no route。")
+
+
+def test_what_agents_recalled_is_listed_where_it_is_cited() -> None:
+    rows = [row("a", "done", Outcome(answer="As before [mem:m2].", cited_memories=["m2"]))]
+    given = run(memories=[MemoryHit(id="m1", text="one").model_dump(mode="json")])
+    report = compose(given, rows, now=NOW, recalled={"m1": "cut…", "m2": "two", "m3": "three"})
+    told = {(m.id, m.text, m.cited) for m in report.memories}
+    assert told == {("m1", "one", False), ("m2", "two", True)}

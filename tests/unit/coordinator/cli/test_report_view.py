@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from coordinator.cli.report_view import evidence_rows, print_report
-from coordinator.report import markdown
+from coordinator.rendering import markdown
 from kernel.contracts import Evidence, Finding
 from kernel.reports import Report
 
