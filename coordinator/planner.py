@@ -111,6 +111,7 @@ class Planner:
             "namespace": run.namespace,
             "user": run.user,
             "limit": self.settings.recall_limit,
+            "run": run.id,
         }
         try:
             found = await self.control.ask(

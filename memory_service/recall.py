@@ -13,11 +13,13 @@ from pydantic import AwareDatetime, Field, ValidationError
 from kernel.contracts import MemoryHit, Value
 from kernel.errors import Correctable
 from memory_service import archive, lexical
+from memory_service.aids import Aids
 from memory_service.domain import Kind, Memory, check_name, question_keys
 from memory_service.embed.port import Embedder
+from memory_service.hits import beside, hit_of
 from memory_service.index.port import MemoryIndex, Scope
 from memory_service.naming import Named, named
-from memory_service.ranking import DIGITS, Ask, Depth, Ranked, Ranking
+from memory_service.ranking import Ask, Depth, Ranked, Ranking
 from memory_service.reading import by_ids, by_keys, standing
 from memory_service.scoring import (
     Scale,
@@ -37,7 +39,6 @@ _STANDING = 3
 _LIMIT_MOST = 50
 #: A request may carry pages; what it is about stands at its beginning, and embedding time grows with length.
 _TEXT_LENGTH = 1000
-_DAY = 86_400.0
 
 
 class Question(Value):
@@ -49,6 +50,8 @@ class Question(Value):
     limit: int = Field(default=5, ge=1, le=_LIMIT_MOST)
     kinds: list[Kind] = []
     as_of: AwareDatetime | None = None
+    #: The run it is asked for: what a model costs is counted there.
+    run: str = ""
     #: `archive`: also search what has left the index; otherwise only where nothing else is found.
     include: Literal["archive"] | None = None
 
@@ -104,11 +107,13 @@ class Recall:
         *,
         depth: Depth | None = None,
         scale: Callable[[], Scale] | None = None,
+        aids: Aids | None = None,
     ) -> None:
         self._store = store
         self._ranking = Ranking(index, weights, depth)
         self._embedder = embedder
         self._weights = weights
+        self._aids = aids or Aids()
         self._scale = scale or (lambda: embedder.scale)
 
     def ask(self, question: Question, at: datetime) -> list[MemoryHit]:
@@ -118,7 +123,7 @@ class Recall:
         asked = _Asked(question=question, at=at, as_of=question.as_of or at, scale=self._scale())
         exact = self._by_key(asked)
         named = {hit.id for hit in exact}
-        found = exact + [hit for hit in self._ranked(asked) if hit.id not in named]
+        found = exact + [hit for hit in self._aided(asked) if hit.id not in named]
         seen = {hit.id for hit in found[: question.limit]}
         preferences = [hit for hit in self._standing(asked) if hit.id not in seen]
         archived = self._archived(asked, found=len(found))
@@ -162,27 +167,34 @@ class Recall:
         parts = score_parts(self._weights, asked.scale, now=asked.at.timestamp(), half=1.0)
         values = {"importance": memory.importance, "last_ts": memory.last_access_at, "hl": memory.half_life_s}
         rest = {name: evaluate(parts[name], values) for name in ("importance", "recency")}
-        return _hit(memory, "high", known | rest, asked.at, certified=True)
+        return hit_of(memory, "high", known | rest, asked.at, certified=True)
 
-    def _ranked(self, asked: _Asked) -> list[MemoryHit]:
-        """Return the ranked memories that SQL still has; usually one SELECT, more where many are gone."""
+    def _aided(self, asked: _Asked) -> list[MemoryHit]:
+        """Return the ranked memories, with what a rewording brings beside them, in the order of a reranker."""
         question = asked.question
+        aid = self._aids.begin(question.text, question.namespace, question.run)
+        worded, wanted = aid.rewritten(), aid.wanted(question.limit)
+        hits = self._ranked(asked, question.text, wanted)
+        if worded:
+            hits = beside(hits, self._ranked(asked, worded, wanted))
+        return aid.ordered(hits)
+
+    def _ranked(self, asked: _Asked, text: str, wanted: int) -> list[MemoryHit]:
+        """Return the ranked memories that SQL still has; usually one SELECT, more where many are gone."""
         ask = Ask(
             scope=asked.scope(),
-            dense=self._embedder.question(question.text),
-            sparse=lexical.query(question.text),
-            limit=question.limit,
+            dense=self._embedder.question(text),
+            sparse=lexical.query(text),
+            limit=wanted,
             at=asked.at.timestamp(),
         )
         ranked = self._ranking.best(ask, asked.scale)
         kept: list[MemoryHit] = []
-        while len(kept) < question.limit and (
-            some := list(itertools.islice(ranked, question.limit + _SPARE))
-        ):
-            kept += self._checked(asked, some)
+        while len(kept) < wanted and (some := list(itertools.islice(ranked, wanted + _SPARE))):
+            kept += self._checked(asked, text, some)
         return kept
 
-    def _checked(self, asked: _Asked, ranked: list[Ranked]) -> Iterator[MemoryHit]:
+    def _checked(self, asked: _Asked, text: str, ranked: list[Ranked]) -> Iterator[MemoryHit]:
         """Yield what SQL still says of the ranked, in one SELECT; tell the relay where the index is behind."""
         memories = by_ids(self._store.database, [one.id for one in ranked])
         services = {str(memory.slots.get("service", "")) for memory in memories.values()} - {""}
@@ -193,16 +205,15 @@ class Recall:
             memory = memories.get(one.id)
             if memory is None or not asked.may_see(memory):
                 continue
-            of = self._tier(asked, memory, one, services)
+            of = self._tier(asked, text, memory, one, services)
             if of != "low":
                 # what was scored by an older revision stands where that one stood
-                yield _hit(
+                yield hit_of(
                     memory, of, one.explain, asked.at, certified=one.certified and memory.rev == one.rev
                 )
 
-    def _tier(self, asked: _Asked, memory: Memory, one: Ranked, services: set[str]) -> Tier:
-        """Return how sure it is that a memory is about a question."""
-        text = asked.question.text
+    def _tier(self, asked: _Asked, text: str, memory: Memory, one: Ranked, services: set[str]) -> Tier:
+        """Return how sure it is that a memory is about what was searched for."""
         one_script = lexical.share_script(text, memory.text)
         told = relevance(one.explain, self._weights, one_script=one_script)
         of = tier(told, asked.scale, memory.trust)
@@ -220,20 +231,3 @@ class Recall:
             return of
         cut = asked.scale.unnamed_cut if one_script else asked.scale.middle_cut
         return "low" if whose is Named.other or told < cut else "middle"
-
-
-def _hit(
-    memory: Memory, of: Literal["high", "middle"], explain: dict[str, float], at: datetime, *, certified: bool
-) -> MemoryHit:
-    return MemoryHit(
-        id=memory.id,
-        kind=memory.kind,
-        text=memory.text,
-        tier=of,
-        score=round(sum(explain.values()), DIGITS),
-        age_days=round((at - memory.recorded_at).total_seconds() / _DAY, 3),
-        source=memory.source_ref or memory.source_kind,
-        slots=memory.slots,
-        explain={name: round(part, DIGITS) for name, part in explain.items()},
-        certified=certified,
-    )

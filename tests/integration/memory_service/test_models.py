@@ -1,0 +1,56 @@
+"""The model of the memory service as settings have it: budgeted, and asked only for what is switched on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlmodel import SQLModel, select
+
+from kernel.budgets import Spender
+from kernel.database import Database
+from kernel.ledgers import SpendRow
+from kernel.settings import Settings
+from memory_service.models import aids_of, turn_of
+from tests.support.model_server import ModelServer
+
+pytestmark = pytest.mark.integration
+
+
+def test_without_a_model_there_are_no_aids(tmp_path: Path) -> None:
+    settings = Settings(recall_rewrite=True, recall_rerank=True)
+    database = Database(f"sqlite:///{tmp_path / 'nightdesk.db'}")
+    assert turn_of(settings, database) is None
+    aids = aids_of(settings, None)
+    assert (aids.rewriter, aids.reranker) == (None, None)
+    database.close()
+
+
+def test_the_aids_that_are_switched_on_ask_the_model_and_what_it_costs_is_counted(
+    tmp_path: Path, redis_url: str
+) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'nightdesk.db'}")
+    SQLModel.metadata.create_all(database.engine)
+    spender = Spender(run_id="run-1", namespace="team", name="run-1/recall")
+    with ModelServer(
+        [{"system": "word search queries", "text": "pool exhausted", "usage": [50, 7]}]
+    ) as server:
+        settings = Settings(
+            model_base_url=server.url,
+            model_name="m",
+            redis_url=redis_url,
+            recall_rewrite=True,
+            recall_timeout=40,
+        )
+        turn = turn_of(settings, database)
+        assert turn is not None
+        aids = aids_of(settings, turn)
+        assert aids.reranker is None
+        assert aids.rewriter is not None
+        assert aids.seconds == pytest.approx(28)
+        assert aids.rewriter.rewrite("why 503?", spender=spender, seconds=20) == "pool exhausted"
+        turn.close()
+    with database.reading() as session:
+        [row] = session.exec(select(SpendRow).where(SpendRow.run_id == "run-1")).all()
+    assert (row.namespace, row.model_calls, row.tokens, row.settled) == ("team", 1, 57, True)
+    database.close()
