@@ -64,7 +64,8 @@ class Question(Value):
             )
         except ValidationError as error:
             problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-            raise Correctable("the question cannot be read", why=problems) from error
+            form = "Write a moment with its time zone: 2026-11-02T10:00+08:00." if "as_of" in problems else ""
+            raise Correctable("the question cannot be read", why=problems, next_step=form) from error
         made = made.model_copy(update={"text": made.text[:_TEXT_LENGTH]})
         check_name("the namespace", made.namespace)
         check_name("the user", made.user, empty=True)

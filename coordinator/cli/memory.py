@@ -22,19 +22,45 @@ def recall(
     text: Annotated[str, typer.Argument(help="What to look for.")],
     *,
     namespace: Namespace = "default",
+    user: Annotated[str, typer.Option(help="Whose own memories are seen beside the shared ones.")] = _USER,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="Only fact, preference, episode, procedure or summary; may be repeated."),
+    ] = None,
+    as_of: Annotated[
+        str, typer.Option(help="What was true at a moment, such as 2026-11-02T10:00+08:00.")
+    ] = "",
     limit: Annotated[int, typer.Option(min=1, max=50)] = 5,
+    archive: Annotated[bool, typer.Option("--archive", help="Also search what has faded away.")] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what the desk would recall for a request, and why."""
-    _show(
-        ask(
-            data_dir,
-            "memory.recall",
-            {"text": text, "namespace": namespace, "user": _USER, "limit": limit},
-        ),
-        as_json=as_json,
-    )
+    question = {
+        "text": text,
+        "namespace": namespace,
+        "user": user,
+        "kinds": kind or [],
+        "as_of": moment(as_of) if as_of else None,
+        "limit": limit,
+    }
+    _show(ask(data_dir, "memory.recall", question), as_json=as_json)
+
+
+def moment(told: str) -> str:
+    """Return a moment with its time zone, or raise Correctable: of two clocks nobody knows which was meant."""
+    from datetime import datetime
+
+    from kernel.errors import Correctable
+
+    form = "Write it as 2026-11-02T10:00+08:00, or with a Z at its end for UTC."
+    try:
+        read = datetime.fromisoformat(told.strip())
+    except ValueError as error:
+        raise Correctable(f"{told!r} is no moment", why=str(error), next_step=form) from error
+    if read.tzinfo is None:
+        raise Correctable(f"the moment {told!r} has no time zone", next_step=form)
+    return read.isoformat()
 
 
 @app.command("list")
@@ -42,12 +68,15 @@ def recall(
 def list_(
     *,
     namespace: Namespace = "default",
+    kind: Annotated[list[str] | None, typer.Option(help="Only this kind; may be repeated.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    after: Annotated[int, typer.Option(min=0, help="Go on where the page before ended.")] = 0,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """List memories, the newest first."""
-    _show(ask(data_dir, "memory.list", {"namespace": namespace, "limit": limit}), as_json=as_json)
+    question = {"namespace": namespace, "kinds": kind or [], "limit": limit, "after": after}
+    _show(ask(data_dir, "memory.list", question), as_json=as_json)
 
 
 @app.command()
@@ -55,14 +84,20 @@ def list_(
 def forget(
     memory: Annotated[str, typer.Argument(metavar="ID")],
     *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go; erase nothing.")] = False,
     namespace: Namespace = "default",
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Forget a memory: its row, its vector and what was learnt from it."""
+    """Forget a memory: its row, its vector, what was made of it, and the copies that runs keep."""
     from coordinator.cli.connection import user_name
     from kernel.errors import Correctable
 
+    if dry_run:
+        from coordinator.cli.memory_forgetting import would_forget
+
+        would_forget(data_dir, memory, namespace, as_json=as_json)
+        return
     answer = ask(data_dir, "memory.forget", {"id": memory, "namespace": namespace, "by": user_name()})
     if answer.get("forgotten") is None:
         raise Correctable(
@@ -84,10 +119,10 @@ def _show(answer: Any, *, as_json: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table()
-    for title in ("id", "kind", "score", "age"):
-        table.add_column(title, no_wrap=title != "id", overflow="fold")
     explained = any(hit.get("explain") for hit in hits)
+    table = Table()
+    for title in ("id", "kind", *(("sure",) if explained else ()), "score", "age"):
+        table.add_column(title, no_wrap=title != "id", overflow="fold")
     if explained:
         table.add_column("why", no_wrap=True)
     table.add_column("text")
@@ -95,22 +130,28 @@ def _show(answer: Any, *, as_json: bool) -> None:
         table.add_row(*(Text(cell) for cell in _cells(hit, explained=explained)))
     screen.out().print(table if hits else "no memories")
     if page.get("next"):
-        screen.remark(f"{page['total']} in all; --limit shows more")
+        screen.remark(f"{page['total']} in all; go on with --after {page['next']}")
 
 
 def _cells(hit: dict[str, Any], *, explained: bool) -> list[str]:
     from coordinator.cli.wording import age
 
     score, days = hit.get("score"), hit.get("age_days")
-    why = [why_recalled(hit.get("explain") or {})] if explained else []
+    source = f"\nfrom {hit['source']}" if hit.get("source") else ""
     return [
         str(hit.get("id", "")),
         str(hit.get("kind", "")),
+        *([how_sure(hit)] if explained else []),
         "" if score is None else f"{score:.2f}",
         "" if days is None else age(days),
-        *why,
-        str(hit.get("text", "")),
+        *([why_recalled(hit.get("explain") or {})] if explained else []),
+        f"{hit.get('text', '')}{source}",
     ]
+
+
+def how_sure(hit: dict[str, Any]) -> str:
+    """Return the tier of a hit, and whether its place is certified: nothing better can have been missed."""
+    return f"{hit.get('tier', '')}{chr(10) + 'certified' if hit.get('certified') else ''}"
 
 
 def why_recalled(explain: dict[str, float]) -> str:
