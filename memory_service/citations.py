@@ -121,13 +121,17 @@ def judge(
 
 
 def _stale(citation: Citation, memory: Memory, at: datetime) -> str:
-    """Return why a memory does not hold any more, or ""."""
-    if memory.status is not Status.active:
-        gone = {Status.deleted: "it was forgotten", Status.archived: "it was archived"}
-        return gone.get(memory.status, "it was withdrawn")
-    if not memory.visible(memory.namespace, memory.user, citation.as_of or at, at):
-        expired = memory.expires_at is not None and memory.expires_at <= at.timestamp()
-        return "it has expired" if expired else "it is no longer true: something newer stands in its place"
+    """Return why a memory does not hold any more, or "".
+
+    One that has left the index for the archive still holds: citing it brings it back.
+    """
+    if memory.status not in (Status.active, Status.archived):
+        return "it was forgotten" if memory.status is Status.deleted else "it was withdrawn"
+    about = citation.as_of or at
+    if memory.expires_at is not None and memory.expires_at <= at.timestamp():
+        return "it has expired"
+    if about < memory.valid_from or (memory.valid_to is not None and memory.valid_to <= about):
+        return "it is no longer true: something newer stands in its place"
     if citation.text_hash and citation.text_hash != text_hash(memory.text):
         return "its text has changed since it was served"
     return ""

@@ -67,7 +67,10 @@ def test_the_users_own_memory_that_was_not_served_is_foreign() -> None:
     ("changed", "why"),
     [
         ({"status": Status.deleted, "text": ""}, "it was forgotten"),
-        ({"status": Status.archived}, "it was archived"),
+        (
+            {"status": Status.archived, "valid_to": NOW},
+            "it is no longer true: something newer stands in its place",
+        ),
         ({"status": Status.quarantined}, "it was withdrawn"),
         ({"valid_to": NOW}, "it is no longer true: something newer stands in its place"),
         ({"expires_at": NOW.timestamp()}, "it has expired"),
@@ -76,6 +79,10 @@ def test_the_users_own_memory_that_was_not_served_is_foreign() -> None:
 )
 def test_a_served_memory_that_does_not_hold_any_more_is_stale(changed: dict[str, Any], why: str) -> None:
     assert verdict(replace(MEMORY, **changed)) == ("stale", why)
+
+
+def test_an_archived_memory_that_was_served_may_be_cited_and_so_comes_back() -> None:
+    assert verdict(replace(MEMORY, status=Status.archived)) == ("ok", "")
 
 
 def test_a_memory_asked_about_the_past_may_be_cited_for_it() -> None:
