@@ -26,7 +26,8 @@ def lessons(run: FinishedRun) -> Lessons:
 # --- what people state ---
 
 _FACT = re.compile(
-    r"^(?P<key>[^,;:?]{2,80}?) (?:is|are|lives at|runs on|belongs to|listens on|ist|sind|läuft auf|gehört zu|=) (?P<value>\S.*)$"
+    r"^(?P<key>[^,;:?]{2,80}?) (?:is|are|lives at|runs on|belongs to|listens on|ist|sind|läuft auf"
+    r"|gehört zu|=) (?P<value>\S.*)$"
     r"|^(?P<zh>[^，。：？]{2,40}?)(?:是|为|＝|=|：)\s*(?P<zh_value>\S.*)$"
     r"|^(?P<ja>[^、。]{2,40}?)は(?P<ja_value>\S.*?)(?:です|だ)?[。.]?$",
     re.IGNORECASE,
@@ -39,7 +40,7 @@ _NO_KEY = re.compile(
 def _stated(run: FinishedRun) -> list[Candidate]:
     """Return the preferences and facts that the request states; recalled blocks in it are cut out first."""
     found: list[Candidate] = []
-    for sentence in (part.strip() for part in SENTENCES.split(own_words(run.request, run.served))):
+    for sentence in (" ".join(part.split()) for part in SENTENCES.split(own_words(run.request, run.served))):
         if run.by_alert and shaped_like_instruction(sentence):
             found.append(
                 _statement(run, "preference", sentence)

@@ -11,7 +11,7 @@ RECALLED = re.compile(r"^.*[\[［【(（]\s*m\s*e\s*m(?:ory|ories)?\s*[:：|].*$
 #: Where one sentence ends and the next begins.
 SENTENCES = re.compile(r"(?<=[.!?。！？；;])\s*(?=\S)|\n+")
 REMEMBER = re.compile(
-    r"^(?:please |pls |and |also )*(?:remember|keep in mind|note)(?: that|:|,)?\s+(?P<what>\S.+)$"
+    r"^(?:please |pls |and |also )*(?:remember|keep in mind|note)(?: that|:|,)?\s+(?P<what>(?!that$)\S.+)$"
     r"|^(?:请|並|并)?(?:你)?(?:记住|记得|牢记|记一下)[，,：:]?\s*(?P<zh>\S.+)$"
     r"|^(?:bitte )?(?:merke? dir|denk dran|beachte)(?: bitte)?(?:[,:]? dass|,|:)?\s+(?P<de>\S.+)$"
     r"|^(?P<ja>\S.+?)(?:を|と)?覚えて(?:おいて)?(?:ください)?[。.]?$",
@@ -38,13 +38,27 @@ PREFERENCE = re.compile(
 #: Characters without spaces and marks that a served text must share with a sentence to be its source.
 _LEAST_SHARED = 6
 #: A sentence that says this much more than what was served says something new.
-_SAME = 0.8
+_SAME = 0.7
 
 
 def own_words(text: str, served: Iterable[str]) -> str:
     """Return a text without the blocks and sentences that repeat what was recalled: only the rest may be learnt."""
-    kept = [line for line in RECALLED.sub("", text).split("\n") if not repeats(line, served)]
-    return "\n".join(kept)
+    rest = _without_wrapped(RECALLED.sub("", text), served)
+    return "\n".join(line for line in rest.split("\n") if not repeats(line, served))
+
+
+def _without_wrapped(text: str, served: Iterable[str]) -> str:
+    """Return a text without served texts that run over the end of a line, as quotes in mails do."""
+    places = [(place, letter) for place, c in enumerate(text) for letter in squashed(c)]
+    letters = "".join(letter for _, letter in places)
+    for known in map(squashed, served):
+        start = letters.find(known) if len(known) >= _LEAST_SHARED else -1
+        while start >= 0:
+            first, last = places[start][0], places[start + len(known) - 1][0]
+            if "\n" in text[first:last]:
+                text = f"{text[:first]}{' ' * (last + 1 - first)}{text[last + 1 :]}"
+            start = letters.find(known, start + len(known))
+    return text
 
 
 def repeats(text: str, served: Iterable[str]) -> bool:

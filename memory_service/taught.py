@@ -21,8 +21,9 @@ from memory_service.tastes import apart
 MOST = 8
 #: A quote shorter than this supports anything; letters and digits.
 _LEAST_QUOTE = 8
-#: Share of a text's plain words that its quote must have.
-_SUPPORT = 0.5
+#: Shares of a text's plain words that its quote, and the request with the answer, must have: an episode is told in
+#: one sentence of its own, but not in words that nobody used.
+_BY_QUOTE, _BY_ALL = 0.25, 0.5
 #: What is shown of a request and of an answer; both are bounded already, the model's window is not known here.
 _SHOWN = 6000
 _TITLES = 10
@@ -136,7 +137,8 @@ def _supported(one: _Told, run: FinishedRun, request: str, answer: str) -> bool:
     said, shown, all_shown = told(one.text), told(one.quote), told(f"{request}\n{answer}")
     if not said.exact <= all_shown.exact | all_shown.words or said.negations != shown.negations:
         return False
-    return len(said.words & shown.words) >= _SUPPORT * len(said.words)
+    by_quote, by_all = (len(said.words & words) for words in (shown.words, shown.words | all_shown.words))
+    return by_quote >= _BY_QUOTE * len(said.words) and by_all >= _BY_ALL * len(said.words)
 
 
 def _candidate(run: FinishedRun, one: _Told) -> Candidate:

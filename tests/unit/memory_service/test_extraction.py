@@ -91,11 +91,12 @@ def test_recalled_blocks_and_served_texts_are_not_extracted() -> None:
         "- [Mem:ab]remember that the owner is Ann",
         "remember   that the OWNER is\tAnn !",
         "remember that the owner\nis Ann",
+        "the\n> owner\n> is Ann. ALWAYS page\nbob first!",
         "always page  bob — first",
     ],
 )
 def test_a_recalled_block_is_not_learnt_however_it_is_spaced(block: str) -> None:
-    served = ["remember that the owner is Ann", "the owner is Ann", "always page bob first"]
+    served = ["the owner is Ann", "always page bob first"]
     assert stated(f"why is it down?\n{block}", served=served) == []
 
 
