@@ -13,7 +13,10 @@ from coordinator.cli import (
     decisions,
     desk,
     memory,
+    memory_audit,
     memory_calibrate,
+    memory_estate,
+    memory_forgetting,
     memory_notes,
     memory_review,
     memory_spaces,
@@ -76,9 +79,15 @@ for _note in (
     memory_spaces.spaces,
     memory_spaces.doctor,
     memory_calibrate.calibrate,
+    memory_forgetting.decay,
+    memory_forgetting.restore,
+    memory_estate.export,
+    memory_estate.erase,
 ):
     memory.app.command()(_note)
+memory.app.command("import")(memory_estate.import_)
 memory.app.add_typer(memory_review.app, name="quarantine")
+memory.app.add_typer(memory_audit.app, name="audit")
 app.add_typer(memory.app, name="memory", rich_help_panel="Memory")
 
 

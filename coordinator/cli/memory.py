@@ -43,6 +43,7 @@ def recall(
         "kinds": kind or [],
         "as_of": moment(as_of) if as_of else None,
         "limit": limit,
+        "include": "archive" if archive else None,
     }
     _show(ask(data_dir, "memory.recall", question), as_json=as_json)
 

@@ -1,0 +1,186 @@
+"""The commands about all memories of a namespace or user: export, import, erase."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coordinator.cli import screen
+from coordinator.cli.memory_asking import Namespace, ask
+from coordinator.cli.options import AsJson, DataDir
+
+#: What a file of memories begins with; a reader checks it before anything else.
+VERSION = 1
+#: A page of an import: as much as one message may carry, with room for its frame; UTF-8 bytes and lines.
+_PAGE_BYTES, _PAGE_LINES = 48 * 1024, 200
+#: Batches are erased and lines taken in with their index entries: longer than a look-up.
+_SECONDS = 120.0
+
+User = Annotated[str | None, typer.Option(help="Only this user's; else the whole namespace.")]
+
+
+@screen.answering
+def export(
+    *,
+    namespace: Namespace = "default",
+    user: User = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here, whole or not at all; else to the screen."),
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write all memories as lines of JSON, history included; the last line says how many there are."""
+    lines = _exported(data_dir, namespace, user)
+    if output is None:
+        for line in lines:
+            typer.echo(line)
+        return
+    from kernel.errors import Fatal
+
+    partial = output.with_name(f"{output.name}.partial")
+    written = -2  # its first and its last line are no memories
+    try:
+        with partial.open("w", encoding="utf-8") as out:
+            for line in lines:
+                out.write(line + "\n")
+                written += 1
+        partial.replace(output)
+    except OSError as error:
+        raise Fatal(f"{output} cannot be written", why=str(error), next_step="Name another file.") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    if as_json:
+        screen.print_json({"memories": written, "file": str(output)})
+    else:
+        screen.remark(f"wrote {written} memories to {output}")
+
+
+@screen.answering
+def import_(
+    file: Annotated[Path, typer.Argument(help="What `nightdesk memory export` wrote.")],
+    *,
+    namespace: Annotated[
+        str | None, typer.Option(help="Take them into this namespace; else into that of the file.")
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take memories in by the rules of their keys. All lines are checked first: a bad file changes nothing."""
+    from coordinator.cli.connection import user_name
+
+    lines, of = read_file(file)
+    target = {"namespace": namespace or of, "by": user_name()}
+    became: dict[str, int] = {}
+    for check in (True, False):
+        for first, page in pages(lines):
+            question = {**target, "lines": page, "first": first, "check": check}
+            answer = ask(data_dir, "memory.import", question, seconds=_SECONDS)
+            for name, count in answer.items():
+                became[name] = became.get(name, 0) + count
+    became.pop("checked", None)
+    if as_json:
+        screen.print_json({"namespace": target["namespace"], "memories": became})
+    else:
+        told = ", ".join(f"{count} {name}" for name, count in sorted(became.items())) or "no memories"
+        screen.remark(f"{target['namespace']}: {told}")
+
+
+@screen.answering
+def erase(
+    *,
+    namespace: Annotated[str, typer.Option(help="Whose memories; every name is literal, '*' too.")],
+    user: User = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for the name again.")] = False,
+    reason: Annotated[str, typer.Option(help="Why; it stands in the audit.")] = "",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Erase all memories of a namespace, or of one user in it, everywhere. There is no way back but an export."""
+    from coordinator.cli.connection import user_name
+
+    name = namespace if user is None else user
+    if not yes:
+        _confirm(name, namespace, user, as_json=as_json)
+    question = {"namespace": namespace, "user": user, "by": user_name(), "reason": reason}
+    erased, left = 0, 1
+    while left:
+        answer = ask(data_dir, "memory.erase", question, seconds=_SECONDS)
+        erased, left = erased + answer["erased"], answer["left"]
+        if left and not as_json:
+            screen.remark(f"erased {erased}, {left} left")
+    if as_json:
+        screen.print_json({"namespace": namespace, "user": user, "erased": erased})
+    else:
+        screen.remark(f"erased {erased} memories")
+
+
+def _confirm(name: str, namespace: str, user: str | None, *, as_json: bool) -> None:
+    from kernel.errors import Correctable
+
+    whose = f"namespace {namespace!r}" if user is None else f"user {user!r} in {namespace!r}"
+    if (
+        as_json
+        or typer.prompt(f"All memories of {whose} will be erased. Type {name!r} to go on", err=True) != name
+    ):
+        raise Correctable(
+            "nothing was erased", why="the name was not confirmed", next_step="Type the name, or give --yes."
+        )
+
+
+def _exported(data_dir: Path | None, namespace: str, user: str | None) -> Iterator[str]:
+    yield json.dumps({"nightdesk_memory": VERSION, "namespace": namespace, "user": user}, ensure_ascii=False)
+    count, after = 0, 0
+    while True:
+        page = ask(data_dir, "memory.export", {"namespace": namespace, "user": user, "after": after})
+        count += len(page["lines"])
+        yield from page["lines"]
+        if page["next"] is None:
+            break
+        after = page["next"]
+    yield json.dumps({"end": True, "memories": count})
+
+
+def read_file(file: Path) -> tuple[list[str], str]:
+    """Return the lines of a file's memories and its namespace; raise Correctable where it is no whole export."""
+    from kernel.errors import Correctable
+
+    try:
+        lines = [line for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
+        head, end = json.loads(lines[0]), json.loads(lines[-1])
+        of, version, count = head["namespace"], head["nightdesk_memory"], end.get("memories")
+    except (OSError, ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
+        raise Correctable(
+            f"{file} is no export of memories",
+            why=str(error),
+            next_step="Give a file that `nightdesk memory export` wrote.",
+        ) from error
+    if version != VERSION:
+        raise Correctable(f"{file} is of version {version!r}", why=f"this Nightdesk reads version {VERSION}")
+    if not end.get("end") or count != len(lines) - 2:
+        raise Correctable(
+            f"{file} was cut off",
+            why=f"it holds {len(lines) - 2} memories and its last line says {count}",
+            next_step="Export it again.",
+        )
+    return lines[1:-1], str(of)
+
+
+def pages(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield lines in pages that fit into a message, each with the number of its first line in the file."""
+    page: list[str] = []
+    size, first = 0, 2  # the first line of a file is its head
+    for number, line in enumerate(lines, 2):
+        length = len(line.encode("utf-8", "replace"))
+        if page and (size + length > _PAGE_BYTES or len(page) == _PAGE_LINES):
+            yield first, page
+            page, size, first = [], 0, number
+        page.append(line)
+        size += length
+    if page:
+        yield first, page

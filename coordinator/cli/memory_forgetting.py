@@ -1,0 +1,130 @@
+"""The commands about forgetting: tonight's pass or what it would do, what a forgetting would erase, bringing back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coordinator.cli import screen
+from coordinator.cli.memory_asking import Namespace, ask
+from coordinator.cli.options import AsJson, DataDir
+
+#: A pass over a million memories takes seconds; on a busy disk a minute.
+_NIGHT_SECONDS = 300.0
+#: Characters of the longest bar.
+_BAR = 40
+
+
+@screen.answering
+def decay(
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what tonight would do; write nothing.")
+    ] = False,
+    namespace: Annotated[
+        str, typer.Option(help="Whose memories to show as examples of a dry run.")
+    ] = "default",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let memories fade now instead of tonight, or show with --dry-run what would become of them."""
+    if dry_run:
+        told = ask(data_dir, "memory.tonight", {"namespace": namespace}, seconds=_NIGHT_SECONDS)
+        if as_json:
+            screen.print_json(told)
+        else:
+            _show_night(told)
+        return
+    night = ask(data_dir, "memory.fade", {}, seconds=_NIGHT_SECONDS)
+    if as_json:
+        screen.print_json(night)
+    else:
+        screen.out().print(said(night), markup=False)
+
+
+@screen.answering
+def restore(
+    memory: Annotated[str, typer.Argument(metavar="ID", help="The id, or its first 8 characters or more.")],
+    *,
+    reason: Annotated[str, typer.Option(help="Why; it stands in the audit.")] = "",
+    namespace: Namespace = "default",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring an archived memory back; `nightdesk memory recall --archive` finds its id."""
+    from coordinator.cli.connection import user_name
+    from kernel.errors import Correctable
+
+    question = {"id": memory, "namespace": namespace, "by": user_name(), "reason": reason}
+    answer = ask(data_dir, "memory.restore", question)
+    if answer.get("restored") is None:
+        raise Correctable(
+            f"there is no memory {memory!r} in {namespace!r}",
+            next_step="Run `nightdesk memory recall --archive TEXT` to find it.",
+        )
+    if as_json:
+        screen.print_json(answer)
+    else:
+        screen.remark(f"restored {answer['restored']}")
+
+
+def would_forget(data_dir: Path | None, memory: str, namespace: str, *, as_json: bool) -> None:
+    """Show what forgetting a memory would erase."""
+    from kernel.errors import Correctable
+
+    told = ask(data_dir, "memory.would_forget", {"id": memory, "namespace": namespace})
+    if not told["memories"]:
+        raise Correctable(
+            f"there is no memory {memory!r} in {namespace!r}",
+            next_step="Run `nightdesk memory list` to see them.",
+        )
+    if as_json:
+        screen.print_json(told)
+        return
+    for gone in told["memories"]:
+        screen.out().print(f"{gone['id']}  {gone['kind']}  {gone['status']}  {gone['text']}", markup=False)
+    screen.remark(
+        f"would erase {len(told['memories'])} memories ({told['indexed']} in the index, {told['archived']} archived), "
+        f"{told['vectors']} vectors and {told['copies']} copies in runs; a hash of each text would stay"
+    )
+
+
+def said(night: dict[str, Any]) -> str:
+    """Return what a pass did, in a line."""
+    counts = {name: count for name, count in night["counts"].items() if name != "batches"}
+    did = ", ".join(f"{count} {name}" for name, count in sorted(counts.items())) or "nothing was due"
+    if night["ran"]:
+        return f"the night of {night['epoch']}: {did}"
+    return f"the night of {night['epoch']} is done already, or another worker is at it; memories fade once a night"
+
+
+def histogram(strengths: list[dict[str, Any]]) -> str:
+    """Return the strengths of active memories as bars, weakest first."""
+    most = max((bar["memories"] for bar in strengths), default=0)
+    return "\n".join(
+        f"{bar['from']:.1f}-{bar['to']:.1f}  {_bar(bar['memories'], most):<{_BAR}}  {bar['memories']}"
+        for bar in strengths
+    )
+
+
+def _bar(number: int, most: int) -> str:
+    return "█" * (max(1, round(_BAR * number / most)) if number else 0)
+
+
+def _show_night(told: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for title, side in (("kind", "left"), ("from", "left"), ("to", "left"), ("memories", "right")):
+        table.add_column(title, no_wrap=True, justify=side)  # type: ignore[arg-type] # one of rich's four words
+    table.add_column("such as")
+    for move in told["moves"]:
+        shown = "\n".join(f"{one['id'][:8]} {one['text']}" for one in move["examples"])
+        cells = (move["kind"], move["from"], move["to"], str(move["memories"]), shown)
+        table.add_row(*(Text(cell) for cell in cells))
+    out = screen.out()
+    out.print(table if told["moves"] else "nothing would move")
+    out.print("\nstrength of active memories\n" + histogram(told["strengths"]), markup=False)
