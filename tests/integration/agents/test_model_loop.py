@@ -107,6 +107,20 @@ async def test_a_finding_that_cannot_be_proved_is_left_out_and_said(run: Run) ->
         assert any(":99 does not exist" in n.why for n in report.not_done)
 
 
+async def test_a_citation_of_what_was_not_served_is_sent_back_once_then_stripped(run: Run) -> None:
+    made_up = "7f3a1b2c-0000-4000-8000-000000000001"
+    cites = {**FOUND, "answer": f"The pool is exhausted, as in [mem:{made_up}]."}
+    async with run(call("overview"), {**call("finish", **cites), "times": 0}) as (desk, server):
+        await desk.settle()
+        report = desk.report("run-1")
+        assert report.answer == "The pool is exhausted, as in ."
+        assert [f.title for f in report.findings] == ["pool exhausted"]
+        why = f"memory '{made_up}' may not be cited: it was not served to this run"
+        assert [n.why for n in report.not_done if n.what == "a claim was left out"] == [why]
+        asked = [r["body"]["messages"][-1]["content"] for r in server.requests]
+        assert [why in remark for remark in asked] == [False, False, True]
+
+
 async def test_the_json_protocol_does_the_same_job(run: Run) -> None:
     steps = call("search", pattern="exhausted"), call("finish", **FOUND)
     async with run(*steps, protocol="json") as (desk, server):
