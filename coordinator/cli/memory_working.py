@@ -106,6 +106,12 @@ def until(run: RunRow) -> str | None:
     return (run.ended_at + KEPT).isoformat() if run.ended_at else None
 
 
+def print_slots(slots: dict[str, Any]) -> None:
+    """Print the slots, where there are any."""
+    if slots:
+        screen.out().print(table(slots))
+
+
 def table(slots: dict[str, Any]) -> Any:
     """Return the slots as a table."""
     from rich.table import Table

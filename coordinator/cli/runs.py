@@ -89,7 +89,7 @@ def show(
     from coordinator.chronicle import chronicle
     from coordinator.cli import history
     from coordinator.cli.connection import join
-    from coordinator.cli.memory_working import slots_of, table
+    from coordinator.cli.memory_working import print_slots, slots_of
 
     with history.reading(join(data_dir)) as session:
         row = history.find_run(session, run)
@@ -97,27 +97,28 @@ def show(
         slots = slots_of(session, row.id)
         waiting = history.pending_approvals(session, row.id)
         happened = chronicle(session, row.id)
-    if as_json and evidence:
-        from coordinator.cli.report_view import evidence_rows
+    if evidence:
+        from coordinator.cli.report_view import evidence_rows, print_evidence
 
-        screen.print_json(evidence_rows(report))
+        if as_json:
+            screen.print_json(evidence_rows(report))
+        else:
+            print_evidence(report, screen.out())
         return
     if as_json:
-        told = report.model_dump(mode="json") | {"happened": happened.model_dump(mode="json")}
-        told["working"] = slots
+        told = report.model_dump(mode="json") | {
+            "happened": happened.model_dump(mode="json"),
+            "working": slots,
+        }
         if waiting:
             told["waiting"] = [history.waiting_row(approval) for approval in waiting]
         screen.print_json(told)
         return
     from coordinator.cli.chronicle_view import print_chronicle
-    from coordinator.cli.report_view import print_evidence, print_report, print_waiting
+    from coordinator.cli.report_view import print_report, print_waiting
 
-    if evidence:
-        print_evidence(report, screen.out())
-        return
     print_report(report, screen.out())
-    if slots:
-        screen.out().print(table(slots))
+    print_slots(slots)
     print_chronicle(happened, screen.out())
     print_waiting(row.id, waiting, screen.out())
 
