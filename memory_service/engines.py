@@ -27,12 +27,13 @@ def engines_of(settings: Settings) -> Engines:
 
     def embedder(by: dict[str, Any]) -> Embedder:
         from memory_service.embed import embedder_of
+        from memory_service.embed.guard import Guarded
         from memory_service.embed.port import CachedQuestions
 
         again = {name: by.get(name) for name in _MADE_BY}
         if again["embedder_base_url"] is None:  # a space of an early version does not tell
             again["embedder_base_url"] = settings.embedder_base_url
-        return CachedQuestions(embedder_of(settings.model_copy(update=again)))
+        return CachedQuestions(Guarded(embedder_of(settings.model_copy(update=again))))
 
     if settings.qdrant_url is None:
         return _edge(settings, embedder)

@@ -21,6 +21,17 @@ def embedder_of(settings: Settings) -> Embedder:
         from memory_service.embed.hash import HashEmbedder
 
         return HashEmbedder()
+    if settings.embedder == "fastembed":
+        from memory_service.embed.fastembed import load
+
+        if not settings.embedder_model:
+            raise Fatal(
+                "the embedder has no model",
+                why="NIGHTDESK_EMBEDDER is fastembed, but its model is not set",
+                next_step="Set NIGHTDESK_EMBEDDER_MODEL, for instance to BAAI/bge-small-en-v1.5.",
+            )
+        folder = settings.embedder_base_url or ""
+        return load(settings.embedder_model, folder=folder, cache=settings.data / "memory" / "models")
     from memory_service.embed.openai import OpenAIEmbedder
 
     if not settings.embedder_base_url or not settings.embedder_model:
