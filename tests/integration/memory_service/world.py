@@ -31,10 +31,12 @@ from memory_service.recall import Recall
 from memory_service.relay import Relay
 from memory_service.scoring import Weights
 from memory_service.service import MemoryService
+from memory_service.space import Space
 from memory_service.spaces import Spaces
 from memory_service.store import Store
 from memory_service.targets import Engines, Targets
 from memory_service.unranked import NoEmbedder, NoIndex
+from tests.support.empty_index import empty_index
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
@@ -162,8 +164,12 @@ def _engines(folder: Path, models: list[Embedder]) -> Engines:
             raise Fatal(f"{by['embedder']} is not installed")
         return found[-1]
 
+    def open_index(space: Space) -> EdgeIndex:
+        empty_index(folder / "edge" / space.id, space.dimensions)
+        return EdgeIndex(folder / "edge" / space.id, space.dimensions)
+
     return Engines(
-        open_index=lambda space: EdgeIndex(folder / "edge" / space.id, space.dimensions),
+        open_index=open_index,
         drop_index=lambda space: shutil.rmtree(folder / "edge" / space.id, ignore_errors=True),
         publish=lambda space: None,
         embedder=made_again,
