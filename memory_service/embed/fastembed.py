@@ -63,6 +63,8 @@ def load(name: str, *, folder: str, cache: Path) -> FastEmbedder:
         ) from error
     try:
         if folder:
+            if not any(Path(_path(folder)).rglob("*.onnx")):
+                raise FileNotFoundError(f"there is no *.onnx file in {_path(folder)}")
             return FastEmbedder(name, TextEmbedding(name, specific_model_path=_path(folder), threads=1))
         return FastEmbedder(name, TextEmbedding(name, cache_dir=str(cache), threads=1))
     except (ValueError, OSError, RuntimeError) as error:  # an unknown name, no files, no network
