@@ -94,19 +94,13 @@ def _offer_remember(server: MCPServer, ask: Ask, *, user: str) -> None:
         person looks at it first) or dropped, with the reason.
         Example: remember(text="checkout's pool holds 20 connections", key="checkout pool size", tags=["service"])
         """
-        telling = {
-            "text": text,
-            "kind": kind,
-            "key": key,
-            "importance": importance,
-            "tags": tags or [],
-            # a preference is one person's; a fact about the systems is everybody's
-            "user": user if kind == "preference" else "",
-            "owner": "agent",
-            "source_kind": "agent",
-            "source_ref": f"mcp:{_client(ctx)}",
-        }
-        answer: dict[str, str | None] = await ask("memory.remember", telling, _REMEMBER_SECONDS)
+        said = {"text": text, "kind": kind, "key": key, "importance": importance, "tags": tags or []}
+        # a preference is one person's; a fact about the systems is everybody's
+        whose = {"user": user if kind == "preference" else "", "owner": "agent"}
+        source = {"source_kind": "agent", "source_ref": f"mcp:{_client(ctx)}"}
+        answer: dict[str, str | None] = await ask(
+            "memory.remember", {**said, **whose, **source}, _REMEMBER_SECONDS
+        )
         return answer
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coordinator.cli import screen
 from coordinator.cli.options import AsJson, DataDir, RunId
+
+if TYPE_CHECKING:
+    from kernel.reports import Report
 
 _EVENT_ID = re.compile(r"\d+(-\d+)?", re.ASCII)
 #: States that are said with "has"; all others with "is".
@@ -98,12 +101,7 @@ def show(
         waiting = history.pending_approvals(session, row.id)
         happened = chronicle(session, row.id)
     if evidence:
-        from coordinator.cli.report_view import evidence_rows, print_evidence
-
-        if as_json:
-            screen.print_json(evidence_rows(report))
-        else:
-            print_evidence(report, screen.out())
+        _show_evidence(report, as_json=as_json)
         return
     if as_json:
         told = report.model_dump(mode="json") | {
@@ -121,6 +119,15 @@ def show(
     print_slots(slots)
     print_chronicle(happened, screen.out())
     print_waiting(row.id, waiting, screen.out())
+
+
+def _show_evidence(report: Report, *, as_json: bool) -> None:
+    from coordinator.cli.report_view import evidence_rows, print_evidence
+
+    if as_json:
+        screen.print_json(evidence_rows(report))
+    else:
+        print_evidence(report, screen.out())
 
 
 def _table(found: list[dict[str, Any]], room: int | None) -> Any:
