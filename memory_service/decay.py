@@ -12,7 +12,7 @@ from sqlmodel import Session, col, select
 
 from kernel.database import Database
 from memory_service import archive, stages
-from memory_service.audit import record
+from memory_service.audit import record, take_turn
 from memory_service.domain import Status
 from memory_service.erasure import erase
 from memory_service.tables import JobRunRow, MemoryAccessRow
@@ -69,6 +69,7 @@ class Decay:
 
     def _claim(self, epoch: str, at: datetime) -> datetime | None:
         with self._database.writing("memory.decay.claim") as session:
+            take_turn(session)  # of two that claim at once one gets the night
             clock = self._database.now(session)
             job = session.get(JobRunRow, (JOB, epoch)) or JobRunRow(job=JOB, epoch=epoch, started_at=at)
             if job.state == "done" or (job.lease_until > clock and job.holder != self._worker):
@@ -81,6 +82,7 @@ class Decay:
         """Move one batch in one transaction; return whether there may be more."""
         moment = at.timestamp()
         with self._database.writing("memory.decay.move") as session:
+            take_turn(session)
             job = session.get(JobRunRow, (JOB, epoch))
             if job is None or job.holder != self._worker:
                 return False  # another worker took over while we slept
@@ -105,6 +107,7 @@ class Decay:
     def _finish(self, epoch: str, at: datetime) -> dict[str, int]:
         old = at - timedelta(days=_KEEP_DAYS)
         with self._database.writing("memory.decay.finish") as session:
+            take_turn(session)
             job = session.get(JobRunRow, (JOB, epoch))
             if job is None or job.holder != self._worker:
                 return {}
