@@ -15,8 +15,10 @@ from agents.runtime.spec import Turn, TurnView
 from kernel import working
 from kernel.clock import now
 from kernel.contracts import Finding, Outcome
+from kernel.database import Database
 from kernel.ledgers import WorkingRow
 from kernel.records import RunRow
+from kernel.schema import migrate
 from tests.support.little_desk import Desk, make_settings, spec
 
 pytestmark = pytest.mark.integration
@@ -139,3 +141,33 @@ async def test_an_open_run_keeps_it_however_old_it_is(desk: Desk) -> None:
     with desk.database.reading() as session:
         assert working.expired(session, now() + timedelta(days=30), 10) == []
         assert working.held(session, "run-1", now() + timedelta(days=30))
+
+
+def test_it_is_kept_and_dropped_in_postgresql_too(postgres_url: str) -> None:
+    database = Database(postgres_url)
+    migrate(database)
+    with database.writing("test") as session:
+        session.add(RunRow(id="old", ended_at=now() - timedelta(hours=25)))
+        session.add(RunRow(id="new", ended_at=now() - timedelta(hours=23)))
+        session.flush()
+        for run_id in ("old", "new"):
+            working.keep(
+                session,
+                run_id,
+                {"what": "为什么\0 503", "ids": ["node-7"], "none": None},
+                source=working.REQUEST,
+            )
+            working.keep(session, run_id, {"pool": 20}, source="look")
+    with database.writing("test") as session:
+        over = working.expired(session, now(), 10)
+        working.drop(session, over)
+    with database.reading() as session:
+        assert over == ["old"]
+        assert {row.slot: row.value for row in working.held(session, "new", now())} == {
+            "what": "为什么\ufffd 503",
+            "ids": ["node-7"],
+            "none": None,
+            "look.pool": 20,
+        }
+        assert session.exec(select(WorkingRow).where(WorkingRow.run_id == "old")).all() == []
+    database.close()
