@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -75,13 +76,14 @@ def verify(database: Database, after: tuple[int, str] = (0, ""), *, most: int) -
     (seq, previous), checked = after, 0
     with database.reading() as session:
         rows = select(MemoryAuditRow).where(col(MemoryAuditRow.seq) > seq).order_by(col(MemoryAuditRow.seq))
-        for row in session.exec(rows.limit(most).execution_options(yield_per=_ROWS)):
-            if row.previous_hash != previous:
-                return Verified(checked, row.seq, "the row before it was changed or is gone")
-            if row.hash != _hash(row):
-                return Verified(checked, row.seq, "the row was changed")
-            seq, previous, checked = row.seq or 0, row.hash, checked + 1
-            session.expunge(row)
+        with closing(session.exec(rows.limit(most).execution_options(yield_per=_ROWS))) as found:
+            for row in found:
+                if row.previous_hash != previous:
+                    return Verified(checked, row.seq, "the row before it was changed or is gone")
+                if row.hash != _hash(row):
+                    return Verified(checked, row.seq, "the row was changed")
+                seq, previous, checked = row.seq or 0, row.hash, checked + 1
+                session.expunge(row)
         if checked == most:
             return Verified(checked, after=(seq, previous))
         head = session.get(JobRunRow, (HEAD, "newest"))
@@ -118,18 +120,20 @@ def entries(
     else:
         query = query.where(of)
     found: list[MemoryAuditRow] = []
-    with database.reading() as session:
-        for row in session.exec(query.execution_options(yield_per=_ROWS)):
+    with (
+        database.reading() as session,
+        closing(session.exec(query.execution_options(yield_per=_ROWS))) as rows,
+    ):
+        for row in rows:
+            session.expunge(row)
             if row.action == "decay" and memory is not None:
                 moved = [name for name, pks in row.after.items() if memory[1] in pks]
                 if not moved:
                     continue
-                session.expunge(row)
                 row.after = {"status": moved[0]}  # the numbers of others are none of this memory's business
             found.append(row)
             if len(found) == limit:
                 break
-        session.expunge_all()
     return found
 
 
