@@ -177,7 +177,9 @@ def point_of(memory: Memory, vector: Vector) -> Point:
     return Point(
         id=memory.id,
         dense=vector,
-        sparse=lexical.document(f"{memory.key} {memory.text}" if memory.kind == "fact" else memory.text),
+        sparse=lexical.document(
+            f"{memory.key} {memory.text}" if memory.kind == "fact" else memory.text, memory.context
+        ),
         payload={
             "ns": memory.namespace,
             "audience": audience(memory.namespace, memory.user, past=memory.valid_to is not None),
