@@ -1,6 +1,6 @@
 # Nightdesk. `make demo` and `make test` set everything up by themselves; pip only, into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit integration e2e bench bench-memory chaos up down
+.PHONY: help setup demo test check unit integration e2e bench bench-memory bench-locomo chaos chaos-memory up down
 
 # relative on purpose: the checkout's path may hold a blank
 PYTHON := .venv/bin/python
@@ -35,8 +35,14 @@ bench: setup  ## measure runs per second, latency, memory and start-up
 bench-memory: setup  ## measure recall, ingest, the nightly pass and the rebuild of the memory (five minutes)
 	@$(PYTHON) ops/bench/memory.py
 
+bench-locomo: setup  ## measure evidence recall on conversations in LoCoMo's shape (LOCOMO=path of a JSON file)
+	@$(PYTHON) ops/bench/locomo.py $(if $(LOCOMO),"$(LOCOMO)")
+
 chaos: setup  ## kill everything while runs pass and count what the world saw (CHAOS_RUNS, CHAOS_SEED, CHAOS_SECONDS)
 	@$(PYTHON) -m tests.chaos.run
+
+chaos-memory: setup  ## kill -9 the memory in the middle of its writes, 200 times on one folder (KILLS, SEED)
+	@$(PYTHON) -m tests.chaos.memory_kills --kills $(or $(KILLS),200) --seed $(or $(SEED),1)
 
 up: setup  ## start the desk on this machine (Ctrl-C stops it)
 	@$(PYTHON) -P -c 'from coordinator.cli import main; main()' up
