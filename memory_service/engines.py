@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from kernel.settings import Settings
@@ -72,11 +73,13 @@ def _server(settings: Settings, url: str, embedder: Any) -> Engines:
     def drop_index(space: Space) -> None:
         from memory_service.index.server_collection import connect, drop
 
-        drop(connect(url, key), collection(space))
+        with closing(connect(url, key)) as client:
+            drop(client, collection(space))
 
     def publish(space: Space) -> None:
         from memory_service.index.server_collection import connect, point_alias
 
-        point_alias(connect(url, key), collection(space))
+        with closing(connect(url, key)) as client:
+            point_alias(client, collection(space))
 
     return Engines(open_index=open_index, drop_index=drop_index, publish=publish, embedder=embedder)

@@ -169,6 +169,32 @@ class IndexContract:
         index.delete([])
         assert index.revisions() == {id_of(2): 1}
 
+    def test_a_batch_of_many_revisions_is_taken_each_by_its_own(self, index: MemoryIndex) -> None:
+        index.upsert([point(n, "first", rev=n) for n in range(1, 40)])
+        index.upsert([point(n, "second", rev=20) for n in range(1, 40)])
+        assert index.revisions() == {id_of(n): max(n, 20) for n in range(1, 40)}
+
+    def test_pages_go_through_every_point_once_in_the_order_of_ids(self, index: MemoryIndex) -> None:
+        numbers = [1, 5, 2**40, 2**100, 2**127 + 3]
+        index.upsert([point(n, f"memory {n}", rev=n % 7 + 1, user="ann") for n in reversed(numbers)])
+        seen, after = [], ""
+        while page := index.page(after, 2):
+            seen += page
+            after = page[-1].id
+        assert [held.id for held in seen] == sorted(map(id_of, numbers))
+        assert seen[0].audience == audience("a", "ann", past=False)
+        assert index.held([id_of(5), id_of(6)]) == [seen[1]]
+        assert index.held([]) == []
+        assert not index.broken()
+
+    def test_a_key_that_is_used_again_has_the_new_vector_only(self, index: MemoryIndex) -> None:
+        index.upsert([point(1, "the certificate expired")])
+        index.delete([id_of(1)])
+        index.upsert([point(1, "redis latency after deploy", rev=3)])
+        [hit] = index.search(search("redis latency after deploy")).hits
+        assert hit.cosine == pytest.approx(1.0, abs=1e-5)
+        assert index.count() == 1
+
     def test_scope_honours_user_kind_and_validity(self, index: MemoryIndex) -> None:
         index.upsert(
             [
