@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 
 from kernel.errors import Fatal
 from memory_service.index.edge import EdgeIndex
+from memory_service.index.folder import IndexDamaged
 from tests.integration.memory_service.index_contract import (
     DIMENSIONS,
     IndexContract,
@@ -78,3 +80,52 @@ def test_threads_may_write_and_read_together(index: EdgeIndex) -> None:
         thread.join()
     assert index.count() == 400
     assert len(index.search(search("pool")).hits) == 10
+
+
+def _damage(folder: Path, name: str) -> None:
+    [file] = (folder / "shard").rglob(name)
+    file.write_bytes(b"")
+
+
+@pytest.mark.parametrize("name", ["segment.json", "edge_config.json", "first-index"])
+def test_a_folder_that_cannot_be_opened_is_set_aside_and_starts_empty(tmp_path: Path, name: str) -> None:
+    first = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    first.upsert([point(1, "checkout pool")])
+    first.close()
+    _damage(tmp_path / "space", name)
+    again = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    assert (again.count(), again.broken()) == (0, False)
+    again.upsert([point(2, "checkout pool")])
+    assert ids(again.search(search("checkout")).hits) == [2]
+    again.close()
+    assert len(list((tmp_path / "space").glob("damaged-*"))) == 1
+
+
+def test_an_engine_that_ends_its_process_while_it_opens_does_so_three_times_at_most(tmp_path: Path) -> None:
+    first = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    first.upsert([point(1, "checkout pool")])
+    first.close()
+    (tmp_path / "space" / "opening").write_bytes(b"xx")
+    EdgeIndex(tmp_path / "space", DIMENSIONS).close()
+    assert not (tmp_path / "space" / "opening").exists()
+    (tmp_path / "space" / "opening").write_bytes(b"xxx")
+    again = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    assert again.count() == 0
+    again.close()
+
+
+def test_what_turns_out_unreadable_later_is_told_and_starts_anew_when_opened_again(tmp_path: Path) -> None:
+    first = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    first.upsert([point(n, f"memory {n} of the pool") for n in range(1, 200)])
+    first.flush()
+    first.close()
+    [file] = (tmp_path / "space" / "shard").rglob("payload_storage/page_0.dat")
+    file.write_bytes(random.Random(1).randbytes(100_000) + bytes(file.stat().st_size - 100_000))
+    damaged = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    with pytest.raises(IndexDamaged, match="nightdesk memory rebuild"):
+        damaged.revisions()
+    assert damaged.broken()
+    damaged.close()
+    again = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    assert (again.count(), again.broken()) == (0, False)
+    again.close()

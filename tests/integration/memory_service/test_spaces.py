@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 
 import pytest
 from sqlmodel import col, func, select
@@ -13,6 +14,7 @@ from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import Vector, unit
 from memory_service.space import current_space
 from memory_service.tables import EmbedCacheRow, EmbedSpaceRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
+from memory_service.tending import Tending
 from tests.integration.memory_service.world import World, world
 
 OLD = "hash-ngram-256-256-1"
@@ -261,3 +263,34 @@ def test_a_rollback_to_a_model_that_is_gone_is_refused(tmp_path: Path) -> None:
         with pytest.raises(Refused, match="cannot be served again"):
             desk.spaces.roll_back()
         assert desk.spaces.standing()["shadow"] is None
+
+
+def test_an_index_that_turns_out_unreadable_is_set_aside_and_filled_again_by_the_next_tick(
+    tmp_path: Path,
+) -> None:
+    remember_all(tmp_path)
+    with world(tmp_path) as desk:
+        tending = Tending(desk.relay, desk.targets, desk.spaces, Event())
+        version = desk.targets.version
+        (tmp_path / "edge" / OLD / "damaged").write_text("Failed to decompress")
+        tending.tick(desk.memory.relay)
+        assert desk.targets.version > version, "whoever holds the old index asks again"
+        desk.serve()
+        assert desk.index.revisions() == active(desk)
+        assert desk.texts(TEXTS[3])[0] == TEXTS[3]
+        assert len(list((tmp_path / "edge" / OLD).glob("damaged-*"))) == 1
+
+
+def test_a_tick_goes_on_with_the_build_that_a_dead_worker_left(tmp_path: Path) -> None:
+    remember_all(tmp_path)
+    with world(tmp_path) as desk:
+        new = desk.spaces.rebuild()["shadow"]["id"]
+    with world(tmp_path) as desk:
+        tending = Tending(desk.relay, desk.targets, desk.spaces, Event())
+        tending.tick(desk.memory.relay)
+        assert served(desk) == new
+        desk.pass_days(10_000)
+        desk.index.delete(list(active(desk))[:1])
+        assert tending.reconcile("full").total == 0, "the new index is whole"
+        assert not (tmp_path / "edge" / OLD).exists()
+        assert tending.reconcile().looked_at == 40
