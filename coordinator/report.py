@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import reduce
 
 from coordinator.phrases import KNOWN, words_of
-from kernel.contracts import ActionOutcome, MemoryHit, NotDone, Outcome, Request, Usage
+from kernel.contracts import ActionOutcome, Finding, MemoryHit, NotDone, Outcome, Request, Usage
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.reports import AssignmentSummary, Report, ReportMemory
 from kernel.states import CALL_ENDED, AssignmentState, CallState, RunState
@@ -57,17 +58,13 @@ def compose(
     hits = [MemoryHit.model_validate(memory) for memory in run.memories]
     style = style_of(hits, request=request.text, labels=request.labels)
     cited = {id_ for outcome in outcomes for id_ in outcome.cited_memories}
-    findings = sorted((f for o in outcomes for f in o.findings), key=lambda f: -f.score)[:_MAX_FINDINGS]
-    usage = Usage()
-    for outcome in outcomes:
-        usage = usage.plus(outcome.usage)
     return Report(
         run_id=run.id,
         state=state.value,
         reason=reason,
         request=request.text[:_REQUEST_CHARACTERS],
         answer=_answer(outcomes, reason, style),
-        findings=[f.model_copy(update={"evidence": f.evidence[:_MAX_EVIDENCE]}) for f in findings],
+        findings=_findings(outcomes),
         not_found=_unique(n for o in outcomes for n in o.not_found),
         actions=[*(a for o in outcomes for a in o.actions), *(_effect(call) for call in effects)],
         notifications=[n for o in outcomes for n in o.notifications],
@@ -75,11 +72,16 @@ def compose(
         not_done=[*_unique_not_done(outcomes), *_undone(run, ordered), *_unspoken(style, outcomes)],
         assignments=[_summary(a) for a in ordered],
         planned_by=run.planned_by,
-        usage=usage,
+        usage=reduce(Usage.plus, (o.usage for o in outcomes), Usage()),
         timings=_timings(run, ordered, now),
         language=style.language,
         length=style.length,
     )
+
+
+def _findings(outcomes: Sequence[Outcome]) -> list[Finding]:
+    likeliest = sorted((f for o in outcomes for f in o.findings), key=lambda f: -f.score)[:_MAX_FINDINGS]
+    return [f.model_copy(update={"evidence": f.evidence[:_MAX_EVIDENCE]}) for f in likeliest]
 
 
 def _effect(call: CallRow) -> ActionOutcome:
