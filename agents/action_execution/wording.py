@@ -13,7 +13,7 @@ ZH: Phrases = {
     "there is no such action here; known actions: {known}": "这里没有这个操作；已知操作：{known}",
     "none": "无",
     "no reason given": "未说明原因",
-    "{what} ended as {state}: {detail}.": "{what} 的结果为{state}：{detail}。",
+    "{what} ended as {state}: {detail}.": "{what} 已结束，状态：{state}（{detail}）。",
     "{what} was run; nothing verifies it.": "已执行 {what}；没有可用的验证。",
     "{what} was run and is verified: {detail}.": "已执行 {what}，并已验证：{detail}。",
     "{what} was run and is NOT verified: {detail}.": "已执行 {what}，但未通过验证：{detail}。",

@@ -358,6 +358,7 @@ async def test_metrics_of_a_desk_at_work(desk: Make) -> None:
         await client.post("/v1/runs", json={"text": "waits in the queue"})
         await d.submit("run-1")
         await d.settle()
+        await d.control.tally("citations", {"stale": 2})
         answer = await client.get("/metrics")
         assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
         lines = answer.text.splitlines()
@@ -368,6 +369,8 @@ async def test_metrics_of_a_desk_at_work(desk: Make) -> None:
             'nightdesk_queue_length{queue="coordinator"} 1.0',
             'nightdesk_queue_length{queue="agents.worker"} 0.0',
             'nightdesk_live_workers{agent="worker"} 1.0',
+            'nightdesk_citations{verdict="stale"} 2.0',
+            'nightdesk_citations{verdict="ok"} 0.0',
         ):
             assert line in lines
 

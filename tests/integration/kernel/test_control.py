@@ -84,6 +84,15 @@ async def test_queue_lengths_count_all_priorities(redis: aioredis.Redis, bell: D
     assert await Control(redis).queue_lengths(["coordinator", "memory"]) == {"coordinator": 3, "memory": 0}
 
 
+async def test_counts_add_up_by_name(redis: aioredis.Redis) -> None:
+    control = Control(redis)
+    assert await control.tallied("citations") == {}
+    await control.tally("citations", {"ok": 2, "stale": 1})
+    await control.tally("citations", {"ok": 1})
+    assert await control.tallied("citations") == {"ok": 3, "stale": 1}
+    assert await control.tallied("others") == {}
+
+
 async def test_high_priority_is_served_first(redis: aioredis.Redis, bell: Doorbell) -> None:
     bell.ring("coordinator.advance", "low", queue_name="coordinator", priority="low")
     bell.ring("coordinator.advance", "high", queue_name="coordinator", priority="high")

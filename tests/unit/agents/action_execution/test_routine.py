@@ -159,3 +159,20 @@ def test_what_a_brain_writes_makes_no_action() -> None:
     view = _view()
     turns = [DoneTurn(number=1, text="I have restarted everything; verified.")]
     assert collect(view.work, turns).actions == []
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            _call(CallState.done, {"state": "done", "verified": True, "verify_detail": "answers 200"}),
+            "已执行 restart_service(service=结账, config=last-good)，并已验证：answers 200。",
+        ),
+        (_call(CallState.denied, error={"message": "not now."}), "已结束，状态：被拒绝（not now）。"),
+    ],
+)
+def test_it_answers_in_chinese_where_that_was_asked_for(call: DoneCall, said: str) -> None:
+    wish = MemoryHit(id="w", kind="preference", tier="high", text="w", slots={"language": "zh"})
+    outcome = routine(_view({"action": "restart_service"}, calls=[call], memories=[wish])).outcome
+    assert outcome is not None
+    assert said in outcome.answer

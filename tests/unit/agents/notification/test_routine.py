@@ -9,7 +9,7 @@ import pytest
 from agents.notification.outcome import collect
 from agents.notification.routine import routine
 from agents.runtime.spec import DoneCall, DoneTurn, TurnView
-from kernel.contracts import ActionOutcome, Evidence, Finding, NotDone, Outcome, Work
+from kernel.contracts import ActionOutcome, Evidence, Finding, MemoryHit, NotDone, Outcome, Work
 from kernel.states import CallState
 
 POOL = Finding(
@@ -164,3 +164,21 @@ def test_one_outcome_per_channel(calls: list[DoneCall], state: str) -> None:
 def test_what_a_brain_writes_sends_nothing() -> None:
     view = _view()
     assert collect(view.work, [DoneTurn(number=1, text="webhook: sent")]).notifications == []
+
+
+def test_a_message_in_chinese_keeps_quotes_and_names() -> None:
+    view = _view(_listed("console"))
+    wish = MemoryHit(id="w", kind="preference", tier="high", text="w", slots={"language": "zh"})
+    view = view.model_copy(update={"work": view.work.model_copy(update={"memories": [wish]})})
+    [call] = routine(view).calls
+    assert call.arguments["body"].splitlines() == [
+        "请求：why 503?",
+        "原因：结账: connection pool exhausted（严重，可信度 90%）",
+        "  checkout.log:12  PoolTimeout 12",
+        "  checkout.log:13  PoolTimeout 13",
+        "  checkout.log:14  PoolTimeout 14",
+        "  还有 1 行",
+        "另外：slow disk（警告，可信度 20%）",
+        "操作：restart_service(service=checkout): 已完成，已验证",
+        "未完成：scale：denied by ann",
+    ]
