@@ -14,6 +14,7 @@ from kernel.database import Database
 from kernel.errors import Fatal
 from kernel.model import make_model
 from kernel.process import Process, install
+from kernel.refusals import note_refusal
 from kernel.settings import settings
 from memory_service.opening import Opening
 from memory_service.tasks import register
@@ -38,8 +39,10 @@ async def _start(_queues: list[str]) -> None:
     try:
         opened = await asyncio.to_thread(_opening.memory)
         await asyncio.to_thread(opened.service.catch_up)
+        await asyncio.to_thread(note_refusal, _settings.data, "")
     except Fatal as error:
         logs.get(__name__).critical("memory_not_opened", reason=str(error))
+        await asyncio.to_thread(note_refusal, _settings.data, str(error))
         os.kill(os.getpid(), signal.SIGTERM)
 
 

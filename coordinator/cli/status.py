@@ -24,6 +24,7 @@ from kernel.database import Database
 from kernel.errors import NightdeskError
 from kernel.ledgers import QuestionRow
 from kernel.records import ApprovalRow, AssignmentRow, DeadLetterRow, RunRow
+from kernel.refusals import last_refusal
 from kernel.settings import Settings
 from kernel.states import ApprovalState, AssignmentState, DeadLetterState, QuestionState, RunState
 
@@ -42,6 +43,7 @@ def gather(settings: Settings) -> dict[str, Any]:
     queues = {p["queue"] for p in processes if p["queue"]}
     redis, sql = asyncio.run(_ask(settings, sorted({*FIXED_QUEUES, *queues})))
     waiting, people, trouble = ([], {}, sql) if sql else _waiting(settings)
+    refused = last_refusal(settings.data, now())
     return {
         "running": supervisor_pid is not None,
         "data_dir": str(layout.data),
@@ -54,7 +56,7 @@ def gather(settings: Settings) -> dict[str, Any]:
         **redis,
         "oldest_waiting": waiting,
         "waiting_for_people": people,
-        "troubles": [text for text in (redis["redis"].get("trouble"), trouble) if text],
+        "troubles": [text for text in (redis["redis"].get("trouble"), trouble, refused) if text],
         "versions": {name: version(name) for name in _PACKAGES}
         | {"python": platform.python_version(), "redis-server": redis["redis"].get("version")},
     }

@@ -130,6 +130,7 @@ def _write(desk: World, folder: Path, number: int) -> None:
         desk.remember(f"round {number} memory 1 of the checkout pool", key=f"{number} 1", relay=False)
         desk.relay.drain()
         desk.relay.flush()
+        book.write(json.dumps({"spoilt": ids[1]}) + "\n")
         desk.index.delete([ids[1]])  # by somebody who is no friend
         desk.relay.reconcile()
         desk.relay.drain()
@@ -144,7 +145,9 @@ def _write(desk: World, folder: Path, number: int) -> None:
 def look(desk: World, folder: Path) -> list[str]:
     """Return what is wrong with what was left behind, after the relay has run."""
     desk.memory.relay()
-    drift = desk.relay.reconcile()
+    before = desk.index.revisions()
+    desk.relay.reconcile()
+    desk.relay.drain()
     with desk.database.reading() as session:
         joined = select(MemoryRow, MemoryStateRow).where(MemoryRow.pk == MemoryStateRow.pk)
         rows = {row.id: (row.text, state.status, state.rev) for row, state in session.exec(joined)}
@@ -152,8 +155,10 @@ def look(desk: World, folder: Path) -> list[str]:
         served = session.exec(select(EmbedSpaceRow.id).where(EmbedSpaceRow.state == "current")).all()
     active = {id_: rev for id_, (_, status, rev) in rows.items() if status == Status.active.value}
     texts = Counter(text for text, _, _ in rows.values() if text)
+    spoilt = {entry["spoilt"] for entry in _entries(folder) if "spoilt" in entry}
+    drift = {id_ for id_, _ in before.items() ^ active.items()} - spoilt
     return [
-        *([f"drift: {drift}"] if drift.total else []),
+        *([f"drift before any comparison: {sorted(drift)}"] if drift else []),
         *(["the index and SQL differ"] if desk.index.revisions() != active else []),
         *([f"{len(waiting)} still wait"] if waiting else []),
         *([f"served: {served}"] if len(served) != 1 else []),
@@ -163,8 +168,7 @@ def look(desk: World, folder: Path) -> list[str]:
 
 
 def _broken_promises(folder: Path, rows: dict[str, tuple[str, str, int]]) -> list[str]:
-    book = folder / "acknowledged"
-    entries = [json.loads(line) for line in book.read_text().splitlines()] if book.exists() else []
+    entries = _entries(folder)
     gone = {entry["forgetting"] for entry in entries if "forgetting" in entry}
     surely = {entry["forgotten"] for entry in entries if "forgotten" in entry}
     told = [entry for entry in entries if "text" in entry]
@@ -176,6 +180,11 @@ def _broken_promises(folder: Path, rows: dict[str, tuple[str, str, int]]) -> lis
         ),
         *(f"came back: {id_}" for id_ in surely if rows[id_][:2] != ("", Status.deleted.value)),
     ]
+
+
+def _entries(folder: Path) -> list[dict[str, str]]:
+    book = folder / "acknowledged"
+    return [json.loads(line) for line in book.read_text().splitlines()] if book.exists() else []
 
 
 def run(folder: Path, kills: int, seed: int) -> dict[str, Any]:
