@@ -47,6 +47,11 @@ def upsert(
         return Written("", "dropped", "it was forgotten, and nobody has said it anew since")
     quarantined = verdict == "quarantine"
     held = holding(session, candidate, quarantined=quarantined)
+    if quarantined and held is None:
+        known = holding(session, candidate, quarantined=False)
+        if known is not None and known[0].content_hash == candidate.content_hash:
+            # a person said it, or has accepted it
+            return Written(known[0].id, "touch", "the same is known already, from who may say it")
     before = to_memory(*held) if held else None
     outcome = "touch" if quarantined and held else _decided(held, candidate, at)
     if outcome == "touch" and held is not None:
