@@ -104,6 +104,6 @@ def memory_problems(folder: Path, _redis: Any) -> list[str]:
                 .having(func.count() > 1)
             ).all()
             texts = session.exec(select(MemoryRow.text)).all()
-        problems += teaching_problems(memory, RUN, list(texts))
+        problems += teaching_problems(list(texts))
     problems += [f"known twice: {text}" for text in twice]
     return problems + [f"not forgotten: {text}" for text in texts if text == WRONG]
