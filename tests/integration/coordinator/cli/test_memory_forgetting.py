@@ -1,0 +1,105 @@
+"""The commands of forgetting, the audit and whole estates, with the real memory worker behind the queue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from kernel import clock
+from kernel.database import Database
+from kernel.schema import migrate
+from kernel.settings import Settings
+from memory_service.domain import Candidate
+from memory_service.store import Store
+from tests.integration.memory_service.test_worker import start, wait_for
+from tests.support.desk import Desk
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def desk(tmp_path: Path, redis_url: str) -> Iterator[Desk]:
+    made = Desk(tmp_path / "desk", {"NIGHTDESK_REDIS_URL": redis_url, "NIGHTDESK_EMBEDDER": "hash"})
+    made.data_dir.mkdir()
+    database = Database(Settings(data_dir=made.data_dir).database)
+    migrate(database)
+    store = Store(database)
+    for told, days, namespace in (
+        ("checkout pool exhausted on node-7", 100, "default"),
+        ("结账服务的连接池已耗尽", 0, "default"),
+        ("billing is slow", 0, "*"),
+    ):
+        values = {"kind": "episode", "importance": 0.6, "source_kind": "user", "namespace": namespace}
+        candidate = Candidate.model_validate({"text": told, **values})
+        store.write(candidate, "store", at=clock.now() - timedelta(days=days), actor="test")
+    worker = start(redis_url, made.data_dir, "memory")
+    try:
+        wait_for(worker, "worker_ready")
+        yield made
+    finally:
+        worker.stop()
+        database.close()
+
+
+def test_what_faded_is_found_brought_back_and_forgotten_for_good(desk: Desk) -> None:
+    # the worker made up the missed night when it started
+    assert desk.run("memory", "decay", "--json").json["ran"] is False
+    shown = desk.run("memory", "decay", "--dry-run")
+    assert shown.code == 0, shown
+    assert "nothing would move" in shown.out
+    assert "0.5-0.6  ████" in shown.out
+    (hit,) = desk.run("memory", "recall", "--archive", "node-7 pool", "--json").json["memories"]
+    assert hit["explain"]["archived"] == 1.0
+    assert desk.run("memory", "restore", hit["id"][:8], "--reason", "it is back").code == 0
+    (hit,) = desk.run("memory", "recall", "node-7 pool exhausted", "--json").json["memories"]
+    assert "archived" not in hit["explain"]
+    again = desk.run("memory", "restore", hit["id"], "--json")
+    assert (again.code, "not archived" in again.json["error"]["message"]) == (2, True)
+    would = desk.run("memory", "forget", hit["id"], "--dry-run", "--json").json
+    assert (len(would["memories"]), would["vectors"], would["copies"]) == (1, 1, 0)
+    assert desk.run("memory", "forget", hit["id"]).code == 0
+    assert desk.run("memory", "recall", "--archive", "node-7 pool", "--json").json["memories"] == []
+    told = desk.run("memory", "audit", "--id", hit["id"], "--json").json["entries"]
+    assert [entry["action"] for entry in told[:2]] == ["forget", "restored"]
+    assert "it is back" in desk.run("memory", "audit").out
+    assert desk.run("memory", "audit", "verify", "--json").json["broken"] is None
+    database = Database(Settings(data_dir=desk.data_dir).database)
+    with database.writing("test") as session:
+        session.connection().execute(text("UPDATE memory_audit SET actor = 'nobody' WHERE seq = 2"))
+    database.close()
+    broken = desk.run("memory", "audit", "verify")
+    assert (broken.code, "broken at row 2" in broken.out) == (1, True)
+
+
+def test_a_namespace_is_exported_erased_and_imported_again(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "memories.jsonl"
+    assert desk.run("memory", "export", "-o", str(file), "--json").json == {"memories": 2, "file": str(file)}
+    head, *lines, end = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    assert (head["namespace"], end["memories"]) == ("default", 2)
+    assert {line["status"] for line in lines} == {"active", "archived"}
+    refused = desk.run("memory", "erase", "--namespace", "default", "--json")
+    assert (refused.code, refused.json["error"]["message"]) == (2, "nothing was erased")
+    erased = desk.run("memory", "erase", "--namespace", "default", "--yes", "--json").json
+    assert erased["erased"] == 2
+    assert desk.run("memory", "list", "--json").json["memories"] == []
+    assert len(desk.run("memory", "list", "--namespace", "*", "--json").json["memories"]) == 1
+    again = desk.run("memory", "import", str(file), "--json").json
+    assert again == {"namespace": "default", "memories": {"new": 2}}
+    assert desk.run("memory", "import", str(file), "--namespace", "b", "--json").json["memories"] == {
+        "new": 2
+    }
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text("\n".join(file.read_text(encoding="utf-8").splitlines()[:-1]), encoding="utf-8")
+    assert (
+        "no export" in desk.run("memory", "import", str(cut), "--json").json["error"]["message"]
+        or "cut off" in (desk.run("memory", "import", str(cut), "--json").json["error"]["message"])
+    )
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(file.read_text(encoding="utf-8").replace('"episode"', '"gossip"'), encoding="utf-8")
+    told = desk.run("memory", "import", str(bad), "--json")
+    assert (told.code, "line 2: kind" in told.json["error"]["why"]) == (2, True)
