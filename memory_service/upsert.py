@@ -43,15 +43,10 @@ def upsert(
     limits: Limits,
 ) -> Written:
     take_turn(session)  # what is read here is what is changed below
-    if forgotten(session, candidate, candidate.valid_from or at):
-        return Written("", "dropped", "it was forgotten, and nobody has said it anew since")
     quarantined = verdict == "quarantine"
+    if (why_not := _needless(session, candidate, at, quarantined=quarantined)) is not None:
+        return why_not
     held = holding(session, candidate, quarantined=quarantined)
-    if quarantined and held is None:
-        known = holding(session, candidate, quarantined=False)
-        if known is not None and known[0].content_hash == candidate.content_hash:
-            # a person said it, or has accepted it
-            return Written(known[0].id, "touch", "the same is known already, from who may say it")
     before = to_memory(*held) if held else None
     outcome = "touch" if quarantined and held else _decided(held, candidate, at)
     if outcome == "touch" and held is not None:
@@ -70,15 +65,24 @@ def upsert(
         memory_id=row.id,
         namespace=candidate.namespace,
         before={"id": before.id, "content": before.content_hash, "rev": before.rev} if before else {},
-        after={
-            "content": candidate.content_hash,
-            "kind": candidate.kind,
-            "source": candidate.source_ref,
-            "source_kind": candidate.source_kind,
-        },
+        after={"content": candidate.content_hash, "kind": candidate.kind, **_source(candidate)},
         reason=reason,
     )
     return Written(row.id, "quarantine" if quarantined else outcome, reason)
+
+
+def _source(candidate: Candidate) -> dict[str, str]:
+    return {"source": candidate.source_ref, "source_kind": candidate.source_kind}
+
+
+def _needless(session: Session, candidate: Candidate, at: datetime, *, quarantined: bool) -> Written | None:
+    """Return why a candidate changes nothing at all: it was forgotten, or waits for what a person said already."""
+    if forgotten(session, candidate, candidate.valid_from or at):
+        return Written("", "dropped", "it was forgotten, and nobody has said it anew since")
+    known = holding(session, candidate, quarantined=False) if quarantined else None
+    if known is not None and known[0].content_hash == candidate.content_hash:
+        return Written(known[0].id, "touch", "the same is known already, from who may say it")
+    return None
 
 
 def _decided(held: Pair | None, candidate: Candidate, at: datetime) -> Upsert:
