@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import select as columns  # SQLModel's knows four at most
 from sqlmodel import Session, col, func, or_, select
 
 from kernel.database import Database
 from memory_service.domain import Memory, Status
 from memory_service.tables import MemoryRow, MemoryStateRow
+from memory_service.tastes import KEY
 
 #: A cut id must still name one memory; 8 hex digits are 32 bits.
 _ID = re.compile(r"[0-9a-f][0-9a-f\-]{7,35}")
 PAGE_MAX = 1000
+_STYLE = KEY.partition("{")[0]
 _PREFERENCES_READ = 100
 
 
@@ -97,10 +100,19 @@ def by_keys(database: Database, namespace: str, user: str, hashes: Sequence[str]
 
 
 def standing(database: Database, namespace: str, user: str, limit: int) -> list[Memory]:
-    """Return the user's weightiest preferences among the newest: they hold whatever the question is."""
+    """Return the user's weightiest preferences among the newest: they hold whatever the question is.
+
+    How reports are to be written comes first: every report is, whatever else its reader prefers.
+    """
     # the few columns that decide, of all; whole rows, of the chosen alone: they cost fifty times as much
     newest = (
-        select(MemoryRow.pk, MemoryStateRow.status, MemoryStateRow.importance, MemoryStateRow.weight)
+        columns(
+            col(MemoryRow.pk),
+            col(MemoryRow.key),
+            col(MemoryStateRow.status),
+            col(MemoryStateRow.importance),
+            col(MemoryStateRow.weight),
+        )
         .where(
             col(MemoryRow.pk) == col(MemoryStateRow.pk),
             col(MemoryRow.namespace) == namespace,
@@ -112,8 +124,11 @@ def standing(database: Database, namespace: str, user: str, limit: int) -> list[
         .limit(_PREFERENCES_READ)
     )
     with database.reading() as session:
-        told = [row for row in session.exec(newest) if row[1] == Status.active.value]
-        best = [pk for pk, _, _, _ in sorted(told, key=lambda row: (-row[2], -row[3], row[0] or 0))[:limit]]
+        told = [row for row in session.execute(newest) if row.status == Status.active.value]
+        order = sorted(
+            told, key=lambda row: (not row.key.startswith(_STYLE), -row.importance, -row.weight, row.pk)
+        )
+        best = [row.pk for row in order[:limit]]
         chosen = _joined().where(col(MemoryRow.pk).in_(best))
         found = {state.pk: to_memory(row, state) for row, state in session.exec(chosen)} if best else {}
     return [found[pk] for pk in best if pk in found]

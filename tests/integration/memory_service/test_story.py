@@ -95,6 +95,14 @@ def test_a_preference_is_taken_over_by_the_newer_one_of_its_kind_only(desk: Worl
     assert style_of(desk.recall("why does checkout return 503?", user="bob")).language == ""
 
 
+def test_how_reports_are_written_is_not_crowded_out_by_other_preferences(desk: World) -> None:
+    for what in ("tea to coffee", "the west gate to the east gate", "rolling restarts to reboots"):
+        desk.remember(f"I prefer {what}", kind="preference", user="ann", importance=0.95)
+    said(desk, "run-0", "Keep answers short, in Chinese.")
+    style = style_of(desk.recall("why does checkout return 503?", user="ann"))
+    assert (style.language, style.length) == ("zh", "short")
+
+
 def test_only_what_an_answer_cites_is_strengthened_once_a_session_by_the_minute(desk: World) -> None:
     cited = desk.remember("checkout pool exhausted", importance=0.5)
     stripped = desk.remember("checkout pool exhausted by a leak", importance=0.5)
