@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -14,11 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from sqlmodel import select
 
+from kernel import clock
 from kernel.broker import Doorbell, make_celery
 from kernel.control import Control, connect
 from kernel.database import Database
 from kernel.errors import Correctable
+from kernel.ledgers import SpendRow
 from kernel.redaction import Redactor
 from kernel.schema import migrate
 from kernel.settings import Settings
@@ -40,13 +45,14 @@ class Worker:
         return self.process.wait(30)
 
 
-def start(redis_url: str, data: Path, name: str) -> Worker:
+def start(redis_url: str, data: Path, name: str, **settings: str) -> Worker:
     environment = {
         **{key: value for key, value in os.environ.items() if not key.startswith("NIGHTDESK_")},
         "NIGHTDESK_REDIS_URL": redis_url,
         "NIGHTDESK_DATA_DIR": str(data),
         "NIGHTDESK_EMBEDDER": "hash",
         "OMP_NUM_THREADS": "1",
+        **{f"NIGHTDESK_{setting.upper()}": value for setting, value in settings.items()},
     }
     log = data / f"{name}.log"
     with log.open("w") as out:
@@ -131,6 +137,36 @@ def test_it_learns_when_rung_answers_when_asked_and_forgets(redis_url: str, data
         assert ask(redis_url, "memory.recall", {"text": "checkout returns 503"}) == []
     finally:
         assert worker.stop() == 0, worker.log.read_text()
+        database.close()
+
+
+def test_it_asks_the_model_about_a_run_that_it_has_learnt_and_counts_what_that_costs(
+    redis_url: str, data: Path
+) -> None:
+    database = Database(f"sqlite:///{data / 'nightdesk.db'}")
+    ended = World(database, None, None, None, Decay(database, "w"), None, now=clock.now())  # type: ignore[arg-type] # rows only
+    end_run(ended, "run-1", "why does checkout return 503? Ann owns billing since May.")
+    told = {
+        "kind": "fact",
+        "text": "Ann owns billing since May",
+        "quote": "Ann owns billing since May",
+        "key": "",
+    }
+    lessons = {"memories": [{**told, "importance": 0.7, "emotion": 0.0}]}
+    script = data / "script.yaml"
+    script.write_text(yaml.safe_dump([{"text": json.dumps(lessons)}]))
+    worker = start(redis_url, data, "memory", model_script=str(script))
+    try:
+        wait_for(worker, "worker_ready")
+        ring(redis_url, "memory.learn", "run-1")
+        wait_for(worker, "taught")
+        listed = ask(redis_url, "memory.list", {"namespace": "default"})
+        assert [m["text"] for m in listed["memories"]] == ["Ann owns billing since May"]
+        with database.reading() as session:
+            (spent,) = session.exec(select(SpendRow).where(SpendRow.run_id == "run-1")).all()
+        assert (spent.model_calls, spent.tokens, spent.settled) == (1, 120, True)
+    finally:
+        worker.stop()
         database.close()
 
 
