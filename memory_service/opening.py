@@ -16,6 +16,7 @@ from memory_service.engines import engines_of, made_by
 from memory_service.estate import Estate
 from memory_service.history import History
 from memory_service.index.port import MemoryIndex
+from memory_service.models import aids_of, turn_of
 from memory_service.rates import Limits
 from memory_service.review import Review
 from memory_service.service import MemoryService
@@ -26,6 +27,7 @@ from memory_service.upkeep import Upkeep
 if TYPE_CHECKING:
     from kernel.model.port import Model
     from memory_service.embed.port import Embedder
+    from memory_service.recall import Recall
     from memory_service.store import Store
     from memory_service.teaching import Teaching
     from memory_service.tending import Tending
@@ -67,6 +69,7 @@ class Opening:
         self._database = database
         self._worker = worker
         self._stop = stop or Event()
+        self._turn = turn_of(settings, database)
         self._lock = Lock()
         self._targets = Targets(database, engines_of(settings))
         self._tending: Tending | None = None
@@ -109,10 +112,16 @@ class Opening:
         spaces.begin()
         return Tending(relay, self._targets, spaces, self._stop)
 
-    def _open(self, tending: Tending) -> Opened:
-        from memory_service.decay import Decay
+    def _recall(self, store: Store, index: MemoryIndex, embedder: Embedder, cutoffs: Cutoffs) -> Recall:
         from memory_service.recall import Recall
         from memory_service.scoring import Weights
+
+        weights = Weights.of(*self._settings.recall_weights)
+        aids = aids_of(self._settings, self._turn)
+        return Recall(store, index, embedder, weights, scale=cutoffs.scale, aids=aids)
+
+    def _open(self, tending: Tending) -> Opened:
+        from memory_service.decay import Decay
         from memory_service.store import Store
 
         settings = self._settings
@@ -123,7 +132,7 @@ class Opening:
         store = Store(self._database, limits)
         service = MemoryService(
             store=store,
-            recall=Recall(store, index, embedder, Weights.of(*settings.recall_weights), scale=cutoffs.scale),
+            recall=self._recall(store, index, embedder, cutoffs),
             relay=tending.relay,
             decay=Decay(self._database, self._worker),
             redaction=redactor,

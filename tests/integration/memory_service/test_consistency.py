@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from sqlalchemy import text as sql
 from sqlmodel import col, select
 
 from memory_service.domain import Status
@@ -19,7 +20,7 @@ from memory_service.index.port import Point
 from memory_service.lexical import document
 from memory_service.reading import by_ids
 from memory_service.relay import point_of
-from memory_service.tables import MemoryOutboxRow, MemoryRow, MemoryStateRow
+from memory_service.tables import EmbedCacheRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World, world
 
 
@@ -191,3 +192,40 @@ def test_a_lost_index_is_rebuilt_from_sql_without_embedding_again(tmp_path: Path
         assert desk.index.revisions() == active(desk)
         assert len(desk.texts("memory of the pool", limit=10)) == 8
         assert [text for text in embedded if "memory number" in text] == []
+
+
+def test_a_deleted_fact_returns_by_no_way(desk: World) -> None:
+    """cognee#3526, graphiti#1837, mem0#5578: what was forgotten was still recalled from some copy."""
+    text = "the pager number of checkout is 4711"
+    id_ = desk.remember(text, key="pager number of checkout")
+    vector = desk.index.held([id_])
+    assert vector
+    desk.memory.forget({"id": id_})
+    desk.memory.catch_up()
+    desk.doctor.examine(repair=True)
+    desk.spaces.rebuild()
+    desk.spaces.build()
+    desk.serve()
+    assert desk.texts("what is the pager number of checkout?") == []
+    assert desk.index.held([id_]) == []
+    assert desk.memory.page({})["total"] == 0
+    with desk.database.reading() as session:
+        assert session.exec(select(EmbedCacheRow)).all() == []
+        assert session.exec(select(MemoryRow.text)).all() == [""]
+        assert session.connection().execute(sql("SELECT count(*) FROM memory_archive")).scalar_one() == 0
+
+
+def test_an_orphan_vector_does_not_attach_itself_to_a_key_that_is_used_again(desk: World) -> None:
+    """langgraph#8757: the vector of a deleted item was found for the new item of the same key."""
+    first = desk.remember("the pool of checkout holds two connections", key="checkout pool")
+    old = by_ids(desk.database, [first])[first]
+    stale = point_of(old, HashEmbedder().question(old.text))
+    desk.memory.forget({"id": first})
+    second = desk.remember("checkout was moved to the new cluster", key="checkout pool")
+    desk.index.upsert([stale])  # left behind by an engine that lost a delete
+    assert desk.texts("the pool of checkout holds two connections") == [
+        "checkout was moved to the new cluster"
+    ]
+    assert desk.relay.drain() == 1, "recall saw it, and told the relay"
+    assert desk.index.revisions() == active(desk)
+    assert list(active(desk)) == [second]
