@@ -67,7 +67,9 @@ def test_recall_looks_there_by_itself_where_it_finds_nothing_else_and_marks_what
     (hit,) = desk.recall("node-7 pool exhausted")
     assert (hit.id, hit.tier, hit.explain["archived"]) == (id_, "middle", 1.0)
     assert desk.recall("who drinks coffee with node-7 in the lobby of paris") == []
-    fresh = desk.remember("billing let the pool of node-7 run dry: exhausted at noon", kind="episode", importance=0.6)
+    fresh = desk.remember(
+        "billing let the pool of node-7 run dry: exhausted at noon", kind="episode", importance=0.6
+    )
     assert [hit.id for hit in desk.recall("node-7 pool exhausted")] == [fresh]
     both = desk.recall("node-7 pool exhausted", include="archive")
     assert [(hit.id, "archived" in hit.explain) for hit in both] == [(fresh, False), (id_, True)]
