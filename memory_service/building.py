@@ -133,17 +133,28 @@ class Build:
         for _ in range(_ROUNDS):
             self._relay.drain()
             drift = self._relay.mend(target)
+            if drift.total:
+                continue
+            alike = self._overlap(served, target)
+            target.index.flush()
             with self._relay.writing:
                 self._relay.drain()
-                if drift.total == 0 and self._complete(target):
-                    target.index.flush()
-                    self._swap(row, overlap(self._database, served, target))
+                if self._complete(target):
+                    self._swap(row, alike)
                     return
         raise Fatal(
             f"the new index {row.id} does not come to agree with SQL",
             why=f"after {_ROUNDS} comparisons {drift.total} memories still differ",
             next_step="Run `nightdesk memory doctor`; the old index is still served.",
         )
+
+    def _overlap(self, served: Target, target: Target) -> float | None:
+        """Return what the two indexes have in common; an old one that cannot be asked holds nothing up."""
+        try:
+            return overlap(self._database, served, target)
+        except NightdeskError as error:
+            log.warning("overlap_not_measured", space=target.space.id, reason=str(error))
+            return None
 
     def _complete(self, target: Target) -> bool:
         with self._database.reading() as session:
