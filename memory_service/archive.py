@@ -29,9 +29,10 @@ _DAY = 86_400.0
 
 _DROP = text("DELETE FROM memory_archive WHERE rowid = :pk")
 _KEEP = {
-    "sqlite": text("INSERT INTO memory_archive (rowid, words) VALUES (:pk, :words)"),
+    "sqlite": text("INSERT OR REPLACE INTO memory_archive (rowid, words) VALUES (:pk, :words)"),
     "postgresql": text(
-        "INSERT INTO memory_archive (rowid, words) VALUES (:pk, to_tsvector('simple', :words))"
+        "INSERT INTO memory_archive (rowid, words) VALUES (:pk, to_tsvector('simple', :words)) "
+        "ON CONFLICT (rowid) DO UPDATE SET words = excluded.words"
     ),
 }
 #: The namespace and the user stand in the query itself: nothing foreign is ever ranked, counted or cut off.
@@ -56,7 +57,6 @@ _SEARCH = {
 
 def keep(session: Session, pks: Sequence[int]) -> None:
     """Put the words of memories into the archive, or put them there anew."""
-    drop(session, pks)
     session.flush()
     for start in range(0, len(pks), _CHUNK):
         query = select(MemoryRow.pk, MemoryRow.key, MemoryRow.text, MemoryRow.context).where(
