@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlmodel import Session, col, func, select
+from sqlmodel import Session, and_, col, func, or_, select
 
 from memory_service.domain import Candidate, Status
 from memory_service.near import LOOK_BACK, alike
@@ -71,10 +71,16 @@ def forgotten(session: Session, candidate: Candidate, told_at: datetime) -> bool
             col(MemoryStateRow.status) == Status.deleted.value,
         )
     )
+    ids = session.exec(graves).all()
+    if not ids:
+        return False
     after: Any = col(MemoryAuditRow.after)
-    told = select(func.max(MemoryAuditRow.at)).where(
-        col(MemoryAuditRow.memory_id).in_(graves), after["status"].as_string() == Status.deleted.value
+    one_by_one = and_(
+        col(MemoryAuditRow.memory_id).in_(ids), after["status"].as_string() == Status.deleted.value
     )
+    # of a namespace or user that was erased whole the audit has no row for each memory
+    whole = and_(col(MemoryAuditRow.action) == "erase", col(MemoryAuditRow.namespace) == candidate.namespace)
+    told = select(func.max(MemoryAuditRow.at)).where(or_(one_by_one, whole))
     when: datetime | None = session.exec(told).one()  # of no rows the maximum is None
     return when is not None and (candidate.source_kind != "user" or told_at < when)
 
