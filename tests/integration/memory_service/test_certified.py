@@ -233,7 +233,13 @@ def test_certified_top_k_equals_brute_force_on_10000_random_cases(
             asked = question(space, rng, draw)
             truth = brute_force(space, asked, half)
             least = rng.choice([3, 8, 20, 60])
-            depth = Depth(first=least, most=least * rng.choice([2, 4]), large=150, of_large=2 * least)
+            depth = Depth(
+                first=least,
+                most=least * rng.choice([2, 4]),
+                large=150,
+                of_large=2 * least,
+                looked_at=rng.choice([25, 100]),
+            )
             hits = list(islice(Ranking(index, WEIGHTS, depth).best(asked.ask, space.scale), asked.ask.limit))
             counts["cases"] += 1
             if truth.at_the_cut:
