@@ -12,10 +12,11 @@ from sqlmodel import Session, col, select
 from kernel.contracts import MemoryHit
 from kernel.database import Database, UtcDateTime
 from memory_service import lexical
+from memory_service.audit import take_turn
 from memory_service.domain import Kind, Memory
 from memory_service.fading import Fading, strength
 from memory_service.reading import to_memory
-from memory_service.tables import MemoryRow, MemoryStateRow
+from memory_service.tables import JobRunRow, MemoryRow, MemoryStateRow
 
 #: Names in one IN list; SQLite allows 32,766 variables.
 _CHUNK = 5000
@@ -26,6 +27,9 @@ _SPARE = 20
 #: Words remembered with their hashes.
 _PIECES = 20_000
 _DAY = 86_400.0
+#: The job under which is noted how far words were renewed; memories of one step, about 60 ms, and steps of one call.
+RENEWAL = "archive_words"
+_RENEWED, _STEPS = 1000, 20
 
 _DROP = text("DELETE FROM memory_archive WHERE rowid = :pk")
 _KEEP = {
@@ -74,6 +78,42 @@ def drop(session: Session, pks: Sequence[int]) -> None:
     """Take memories out of the archive; those that are not there are no error."""
     if pks:
         session.connection().execute(_DROP, [{"pk": pk} for pk in pks])
+
+
+def renew(database: Database, *, most: int = _STEPS * _RENEWED, step: int = _RENEWED) -> int:
+    """Put words into the archive anew that another version of `lexical` wrote; return how many memories were done.
+
+    Goes on where the last call stopped; once all are done, a call is one SELECT.
+    """
+    done = 0
+    while done < most:
+        with database.reading() as session:
+            noted = session.get(JobRunRow, (RENEWAL, ""))
+        if noted is not None and noted.state == "done" and noted.counts["words"] == lexical.VERSION:
+            break
+        with database.writing("memory.archive.renew") as session:
+            take_turn(session)  # what is restored or forgotten meanwhile must not get its words back
+            done += _renewed(session, step)
+    return done
+
+
+def _renewed(session: Session, step: int) -> int:
+    noted = session.get(JobRunRow, (RENEWAL, "")) or JobRunRow(job=RENEWAL, epoch="")
+    goes_on = noted.counts.get("words") == lexical.VERSION
+    query = (
+        select(MemoryStateRow.pk)
+        .where(
+            MemoryStateRow.status == "archived", col(MemoryStateRow.pk) > int((goes_on and noted.cursor) or 0)
+        )
+        .order_by(col(MemoryStateRow.pk))
+        .limit(step)
+    )
+    pks = list(session.exec(query))
+    keep(session, pks)
+    noted.cursor, noted.counts = str(pks[-1]) if pks else "", {"words": lexical.VERSION}
+    noted.state = "running" if pks else "done"
+    session.add(noted)
+    return len(pks)
 
 
 def words(told: str) -> str:

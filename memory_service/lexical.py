@@ -14,6 +14,11 @@ import snowballstemmer
 
 from memory_service import moments
 
+#: Which words a text has: indexes and archive written by another version are written anew (spaces.renew_words,
+#: archive.renew). Raise it with whatever changes the indices or values of a vector: a token, a stem, a stop word, a
+#: date (`moments`), a constant below, and what is indexed of a memory (relay.point_of). 1 was told nowhere.
+VERSION = 2
+
 #: BM25's usual constants; the length is that of a usual memory in tokens, fixed so that vectors never go stale.
 K1, B, USUAL_LENGTH = 1.2, 0.75, 30
 #: What a word of the context counts beside one of the text. Measured on LoCoMo (docs/memory-recall.md): 0.35, 0.5,

@@ -110,6 +110,7 @@ class Opening:
             keep_days=settings.memory_space_days,
         )
         spaces.begin()
+        spaces.renew_words()
         return Tending(relay, self._targets, spaces, self._stop)
 
     def _recall(self, store: Store, index: MemoryIndex, embedder: Embedder, cutoffs: Cutoffs) -> Recall:
@@ -121,7 +122,7 @@ class Opening:
         return Recall(store, index, embedder, weights, scale=cutoffs.scale, aids=aids)
 
     def _open(self, tending: Tending) -> Opened:
-        from memory_service.decay import Decay
+        from memory_service.decay import REST_SECONDS, Decay
         from memory_service.store import Store
 
         settings = self._settings
@@ -134,7 +135,7 @@ class Opening:
             store=store,
             recall=self._recall(store, index, embedder, cutoffs),
             relay=tending.relay,
-            decay=Decay(self._database, self._worker),
+            decay=Decay(self._database, self._worker, rest_seconds=REST_SECONDS),
             redaction=redactor,
             recall_limit=settings.recall_limit,
         )

@@ -6,6 +6,7 @@ import re
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, text
@@ -15,6 +16,7 @@ from sqlmodel import Session, col, select
 from kernel.clock import now
 from kernel.database import Database
 from kernel.errors import Refused
+from memory_service import lexical
 from memory_service.embed.port import Embedder, Vector, cosine, unit
 from memory_service.tables import EmbedCacheRow, EmbedSpaceRow
 
@@ -22,7 +24,11 @@ from memory_service.tables import EmbedCacheRow, EmbedSpaceRow
 _PROBE = "Nightdesk probe 7: checkout node-7 ERR_123 连接池耗尽 délai dépassé"
 #: The same model gives the same vector up to the rounding of another CPU.
 _SAME_MODEL = 0.999
+#: Beside the settings that make a space's embedder stands which version of `lexical` its keywords are of.
+WORDS = "words"
 CURRENT, SHADOW, RETIRED = "current", "shadow", "retired"
+#: When a space was retired that was given up before it was served: it is due to be deleted.
+NEVER_SERVED = datetime.fromtimestamp(0, tz=UTC)
 
 _KEEP = text(
     "INSERT INTO embed_cache (space_id, content_hash, vector) VALUES (:space, :hash, :vector) "
@@ -55,22 +61,40 @@ def same_model(row: EmbedSpaceRow, name: str, probe: Vector) -> bool:
     return row.name == name and len(known) == len(probe) and cosine(unit(known), unit(probe)) >= _SAME_MODEL
 
 
+def model_of(row: EmbedSpaceRow) -> dict[str, Any]:
+    """Return the settings that make a space's embedder; empty for a space of an early version."""
+    return {name: value for name, value in row.made_by.items() if name != WORDS}
+
+
+def words_agree(row: EmbedSpaceRow) -> bool:
+    """Return whether the keywords in a space's index are those that questions have today."""
+    return bool(row.made_by.get(WORDS) == lexical.VERSION)
+
+
+def made_anew(session: Session, row: EmbedSpaceRow) -> EmbedSpaceRow:
+    """Insert a shadow of the same model, which shares the cached vectors and keeps the measured cut-offs."""
+    made = new_space(session, SHADOW, row.name, row.probe, model_of(row))
+    made.vectors_of = row.vectors_of or row.id
+    made.calibration = row.calibration
+    return made
+
+
 def new_space(
-    session: Session, state: str, embedder: Embedder, probe: Vector, made_by: dict[str, Any]
+    session: Session, state: str, name: str, probe: Vector, made_by: dict[str, Any]
 ) -> EmbedSpaceRow:
     """Insert a space for a model; its id was never used before, so that no folder is taken for its own."""
     known = list(session.exec(select(EmbedSpaceRow)))
     taken = {row.id for row in known} | {row.vectors_of for row in known}
     number = len(known) + 1
-    while _id(embedder.name, len(probe), number) in taken:
+    while _id(name, len(probe), number) in taken:
         number += 1
     row = EmbedSpaceRow(
-        id=_id(embedder.name, len(probe), number),
-        name=embedder.name,
+        id=_id(name, len(probe), number),
+        name=name,
         dimensions=len(probe),
         probe=probe,
         state=state,
-        made_by=made_by,
+        made_by={**made_by, WORDS: lexical.VERSION},
         created_at=now(),
     )
     session.add(row)
@@ -82,23 +106,56 @@ def current_row(session: Session) -> EmbedSpaceRow | None:
     return session.exec(select(EmbedSpaceRow).where(col(EmbedSpaceRow.state) == CURRENT)).first()
 
 
+def shadow_row(session: Session) -> EmbedSpaceRow | None:
+    """Return the space that is built beside the served one."""
+    return session.exec(select(EmbedSpaceRow).where(col(EmbedSpaceRow.state) == SHADOW)).first()
+
+
+def retired(session: Session) -> list[EmbedSpaceRow]:
+    """Return the retired spaces, the last one first."""
+    query = select(EmbedSpaceRow).where(col(EmbedSpaceRow.state) == RETIRED)
+    return sorted(session.exec(query), key=lambda row: str(row.retired_at or ""), reverse=True)
+
+
+def give_up(session: Session, shadow: EmbedSpaceRow) -> None:
+    """Stop a build: a space that was served once is retired again, a new one is due to be deleted."""
+    shadow.state = RETIRED
+    shadow.retired_at = shadow.retired_at or NEVER_SERVED
+    session.add(shadow)
+
+
+def build_again(session: Session, row: EmbedSpaceRow) -> None:
+    """Have a retired space brought up to date; what it holds already is passed over, if its words are of today."""
+    if words_agree(row):
+        row.state, row.built_to = SHADOW, 0
+        session.add(row)
+    else:
+        made_anew(session, row)
+
+
 def current_space(database: Database, embedder: Embedder, made_by: dict[str, Any] | None = None) -> Space:
     """Return the space that is served, made on first use; raise Refused where another model made it."""
     probe = probe_of(embedder)
     with database.writing("memory.space") as session:
         row = current_row(session)
         if row is None:
-            row = new_space(session, CURRENT, embedder, probe, made_by or {})
+            row = new_space(session, CURRENT, embedder.name, probe, made_by or {})
         elif not same_model(row, embedder.name, probe):
             raise Refused(
                 f"the memory was indexed by {row.name}, not by {embedder.name}",
                 why="vectors of two models cannot be compared",
                 next_step="Run `nightdesk memory migrate` to build its index anew.",
             )
-        elif made_by and row.made_by != made_by:
-            row.made_by = made_by
-            session.add(row)
+        elif made_by:
+            note_model(session, row, made_by)
         return space_of(row)
+
+
+def note_model(session: Session, row: EmbedSpaceRow, made_by: dict[str, Any]) -> None:
+    """Store the settings by which the embedder of a space is made from now on."""
+    if model_of(row) != made_by:
+        row.made_by = {**made_by, WORDS: row.made_by.get(WORDS, 0)}
+        session.add(row)
 
 
 def erase_space(session: Session, space: Space) -> None:

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from threading import Event
 from typing import Any
 
-from sqlmodel import Session, col, select
+from sqlmodel import col, select
 
 from kernel import clock, logs
 from kernel.database import Database
 from kernel.errors import Correctable, NightdeskError, Refused
+from memory_service.audit import take_turn
 from memory_service.building import BUILD, Build
 from memory_service.embed.port import Embedder, Vector
 from memory_service.space import (
     CURRENT,
+    NEVER_SERVED,
     RETIRED,
     SHADOW,
+    build_again,
     current_row,
     erase_space,
+    give_up,
+    made_anew,
+    model_of,
     new_space,
+    note_model,
     probe_of,
+    retired,
     same_model,
+    shadow_row,
     space_of,
+    words_agree,
 )
 from memory_service.tables import EmbedSpaceRow, JobRunRow
 from memory_service.targets import Targets
@@ -31,8 +41,6 @@ from memory_service.targets import Targets
 log = logs.get(__name__)
 
 MIGRATE = "nightdesk memory migrate"
-#: When a space was retired that was given up before it was served: it is due to be deleted.
-_NEVER_SERVED = datetime.fromtimestamp(0, tz=UTC)
 
 
 class Spaces:
@@ -66,7 +74,7 @@ class Spaces:
         try:
             embedder, probe = self._probed()
         except (NightdeskError, ImportError, OSError) as error:
-            if row is None or row.made_by in ({}, self._made_by):
+            if row is None or model_of(row) in ({}, self._made_by):
                 raise
             told = (
                 f"the configured embedder cannot be made ({error}); the memory is still served by {row.name}"
@@ -76,12 +84,12 @@ class Spaces:
             return told
         if row is not None and not same_model(row, embedder.name, probe):
             return self._mixed(row, embedder.name, len(probe))
-        if row is None or row.made_by != self._made_by:
+        if row is None or model_of(row) != self._made_by:
             with self._database.writing("memory.space") as session:
-                row = current_row(session) or new_space(session, CURRENT, embedder, probe, self._made_by)
+                take_turn(session)
+                row = current_row(session) or new_space(session, CURRENT, embedder.name, probe, self._made_by)
                 if same_model(row, embedder.name, probe):
-                    row.made_by = self._made_by
-                    session.add(row)
+                    note_model(session, row, self._made_by)
         self._targets.serve(space_of(row))
         return ""
 
@@ -95,23 +103,23 @@ class Spaces:
                     next_step="Set NIGHTDESK_EMBEDDER (and its model) to the new one and restart the memory worker, "
                     "or run `nightdesk memory rebuild` to build the same index anew.",
                 )
-            shadow = _one(session, SHADOW)
+            shadow = shadow_row(session)
             if shadow is not None and not same_model(shadow, embedder.name, probe):
-                self._give_up(session, shadow)
+                give_up(session, shadow)
                 shadow = None
             if shadow is None:
-                known = [r for r in _retired(session) if same_model(r, embedder.name, probe)]
+                known = [r for r in retired(session) if same_model(r, embedder.name, probe)]
                 if known:
-                    _build_again(session, known[0])
+                    build_again(session, known[0])
                 else:
-                    new_space(session, SHADOW, embedder, probe, self._made_by)
+                    new_space(session, SHADOW, embedder.name, probe, self._made_by)
         return self.standing()
 
     def rebuild(self) -> dict[str, Any]:
         """Begin to build the served space anew, from cached vectors, in another folder or collection."""
         with self._database.writing("memory.spaces.shadow") as session:
             row = current_row(session)
-            if _one(session, SHADOW) is not None:
+            if shadow_row(session) is not None:
                 raise Correctable(
                     "an index is being built already",
                     next_step="See `nightdesk memory spaces`; `nightdesk memory migrate --rollback` gives it up.",
@@ -123,27 +131,47 @@ class Spaces:
                     why="its embedder cannot be made",
                     next_step=f"Run `{MIGRATE}` to build an index with the configured embedder.",
                 )
-            made = new_space(session, SHADOW, embedder, row.probe, row.made_by)
-            made.vectors_of = row.vectors_of or row.id
+            made_anew(session, row)
         return self.standing()
+
+    def renew_words(self) -> str:
+        """Begin to build an index anew whose keywords another version of `lexical` wrote; return its space or ""."""
+        with self._database.reading() as session:
+            served, shadow = current_row(session), shadow_row(session)
+        old = shadow or served
+        if old is None or words_agree(old):
+            return ""
+        if self._targets.of(old).embedder is None:
+            log.warning("memory_words_not_renewed", space=old.id, reason="its embedder cannot be made")
+            return ""
+        with self._database.writing("memory.spaces.shadow") as session:
+            take_turn(session)
+            under_way = shadow_row(session)
+            if (under_way.id if under_way else "") != (shadow.id if shadow else ""):
+                return ""  # another process was quicker
+            if under_way is not None:
+                give_up(session, under_way)
+            made = made_anew(session, old).id
+        log.info("memory_words_renewed", space=made, of=old.id, reason="its keywords are of another version")
+        return made
 
     def roll_back(self) -> dict[str, Any]:
         """Give up the build under way; without one, begin to bring the last retired space up to date and back."""
         with self._database.reading() as session:
-            busy = _one(session, SHADOW) is not None
+            busy = shadow_row(session) is not None
         before = None if busy else self._replaced()
         with self._database.writing("memory.spaces.shadow") as session:
-            shadow = _one(session, SHADOW)
+            shadow = shadow_row(session)
             if shadow is not None:
-                self._give_up(session, shadow)
+                give_up(session, shadow)
             elif before is not None and (row := session.get(EmbedSpaceRow, before.id)) is not None:
-                _build_again(session, row)
+                build_again(session, row)
         return self.standing()
 
     def _replaced(self) -> EmbedSpaceRow:
         """Return the space that was served before, if it can be served again."""
         with self._database.reading() as session:
-            known = [row for row in _retired(session) if row.retired_at and row.retired_at > _NEVER_SERVED]
+            known = [row for row in retired(session) if row.retired_at and row.retired_at > NEVER_SERVED]
         if not known:
             raise Correctable(
                 "there is no space to go back to",
@@ -184,7 +212,7 @@ class Spaces:
         """Delete spaces that were replaced long enough ago: folder or collection, and cached vectors."""
         before = self._now() - timedelta(days=self._keep_days)
         with self._database.reading() as session:
-            old = [row for row in _retired(session) if row.retired_at and row.retired_at < before]
+            old = [row for row in retired(session) if row.retired_at and row.retired_at < before]
         for row in old:
             self._targets.drop(space_of(row))
             with self._database.writing("memory.spaces.clear") as session:
@@ -210,28 +238,6 @@ class Spaces:
         )
         self._warned = (row.id, told)
         return told
-
-    def _give_up(self, session: Session, shadow: EmbedSpaceRow) -> None:
-        """Stop a build: a space that was served once is retired again, a new one is due to be deleted."""
-        shadow.state = RETIRED
-        shadow.retired_at = shadow.retired_at or _NEVER_SERVED
-        session.add(shadow)
-
-
-def _one(session: Session, state: str) -> EmbedSpaceRow | None:
-    return session.exec(select(EmbedSpaceRow).where(col(EmbedSpaceRow.state) == state)).first()
-
-
-def _retired(session: Session) -> list[EmbedSpaceRow]:
-    """Return the retired spaces, the last one first."""
-    query = select(EmbedSpaceRow).where(col(EmbedSpaceRow.state) == RETIRED)
-    return sorted(session.exec(query), key=lambda row: str(row.retired_at or ""), reverse=True)
-
-
-def _build_again(session: Session, row: EmbedSpaceRow) -> None:
-    """Have a retired space brought up to date; what it holds already is passed over quickly."""
-    row.state, row.built_to = SHADOW, 0
-    session.add(row)
 
 
 def _told(row: EmbedSpaceRow) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from kernel.database import Database
 from kernel.errors import Fatal, NightdeskError
 from memory_service.embed.port import Embedder
 from memory_service.index.port import MemoryIndex
-from memory_service.space import CURRENT, SHADOW, Space, probe_of, same_model, space_of
+from memory_service.space import CURRENT, SHADOW, Space, model_of, probe_of, same_model, space_of
 from memory_service.tables import EmbedSpaceRow
 
 log = logs.get(__name__)
@@ -127,7 +127,7 @@ class Targets:
 
     def _made_again(self, row: EmbedSpaceRow) -> Embedder | None:
         try:
-            embedder = self._engines.embedder(row.made_by or _by_name(row.name))
+            embedder = self._engines.embedder(model_of(row) or _by_name(row.name))
             if same_model(row, embedder.name, probe_of(embedder)):
                 return embedder
             why = f"it is {embedder.name} now, with other vectors"

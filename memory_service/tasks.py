@@ -52,6 +52,7 @@ def _learn(memory: Opened, run_id: str) -> None:
 def _tick(memory: Opened, _: str) -> None:
     memory.tending.tick(memory.service.relay)
     memory.upkeep.tidy()
+    memory.upkeep.renew()
     memory.estate.resume()
 
 

@@ -13,7 +13,7 @@ from kernel import clock
 from kernel.contracts import Value
 from kernel.database import Database
 from kernel.errors import Correctable
-from memory_service import audit
+from memory_service import archive, audit
 from memory_service.copies import Copies
 from memory_service.decay import Night
 from memory_service.domain import Status, check_name
@@ -75,6 +75,10 @@ class Upkeep:
     def tidy(self) -> int:
         """Blank the copies of what was forgotten; return how many there were."""
         return self._copies.resume(self._now())
+
+    def renew(self) -> int:
+        """Put words into the archive anew that another version wrote, for a while; return how many memories."""
+        return archive.renew(self._database)
 
     def after(self, forgotten: dict[str, Any]) -> dict[str, Any]:
         """Return the answer of a forgetting once its copies are blanked too."""

@@ -4,8 +4,9 @@ import pytest
 from sqlalchemy import text
 
 from kernel.errors import Correctable
-from memory_service import archive
+from memory_service import archive, lexical
 from memory_service.audit import broken_link
+from memory_service.tables import JobRunRow
 from memory_service.upkeep import Upkeep
 from tests.integration.memory_service.world import World
 
@@ -136,3 +137,24 @@ def test_only_an_archived_memory_that_still_holds_is_restored(desk: World) -> No
     id_ = archived(desk, namespace="b")
     assert upkeep(desk).restore({"id": id_}) == {"restored": None}
     assert upkeep(desk).restore({"id": id_[:8], "namespace": "b", "by": "ann"}) == {"restored": id_}
+
+
+def test_words_of_another_version_are_written_anew_in_batches(desk: World) -> None:
+    for told in LANGUAGES:
+        desk.remember(told, kind="episode", importance=0.6)
+    desk.pass_days(100)
+    desk.memory.decay()
+    assert upkeep(desk).renew() == len(LANGUAGES), "nobody has noted yet of which version they are"
+    assert upkeep(desk).renew() == 0
+    with desk.database.writing("test") as session:
+        session.connection().execute(text("UPDATE memory_archive SET words = 'wolder'"))
+        noted = session.get(JobRunRow, (archive.RENEWAL, ""))
+        assert noted is not None
+        noted.counts = {"words": lexical.VERSION - 1}
+        session.add(noted)
+    assert archive.search(desk.database, "default", "", "node-7 pool", 5, at=desk.now) == []
+    assert archive.renew(desk.database, most=1, step=3) == 3
+    assert archive.renew(desk.database, most=1, step=3) == 1
+    assert upkeep(desk).renew() == 0
+    for told, question in LANGUAGES.items():
+        assert archive.search(desk.database, "default", "", question, 5, at=desk.now)[0][0].text == told

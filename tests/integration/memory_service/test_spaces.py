@@ -9,6 +9,7 @@ import pytest
 from sqlmodel import col, func, select
 
 from kernel.errors import Correctable, Refused
+from memory_service import lexical
 from memory_service.domain import Status
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import Vector, unit
@@ -294,3 +295,64 @@ def test_a_tick_goes_on_with_the_build_that_a_dead_worker_left(tmp_path: Path) -
         assert tending.reconcile("full").total == 0, "the new index is whole"
         assert not (tmp_path / "edge" / OLD).exists()
         assert tending.reconcile().looked_at == 40
+
+
+def of_old_words(desk: World, id_: str, words: int | None = None) -> None:
+    """Let a space be one whose keywords an older version wrote; the first ones told no version."""
+    with desk.database.writing("test") as session:
+        row = session.get(EmbedSpaceRow, id_)
+        assert row is not None
+        others = {name: value for name, value in row.made_by.items() if name != "words"}
+        row.made_by = others if words is None else {**others, "words": words}
+        row.calibration = {"scale": {"low": 0.1, "middle_cut": 0.2, "high_cut": 0.9}}
+        session.add(row)
+
+
+@pytest.mark.parametrize("words", [None, lexical.VERSION - 1, lexical.VERSION + 1])
+def test_an_index_with_the_words_of_another_version_is_built_anew_by_itself(
+    tmp_path: Path, words: int | None
+) -> None:
+    remember_all(tmp_path)
+    with world(tmp_path) as desk:
+        assert desk.spaces.renew_words() == ""
+        of_old_words(desk, OLD, words)
+    with world(tmp_path) as desk:
+        new = desk.spaces.renew_words()
+        assert new not in ("", OLD)
+        assert desk.spaces.renew_words() == "", "it is begun once"
+        assert served(desk) == OLD
+        Tending(desk.relay, desk.targets, desk.spaces, Event()).tick(desk.memory.relay)
+        assert served(desk) == new
+        with desk.database.reading() as session:
+            row = session.get(EmbedSpaceRow, new)
+            assert row is not None
+            assert (row.made_by["words"], row.vectors_of) == (lexical.VERSION, OLD)
+            assert row.calibration["scale"]["high_cut"] == 0.9, "what was measured of the model still holds"
+        # the way back leads to the same model with the words of today, not to the old index
+        assert desk.spaces.roll_back()["shadow"]["id"] not in (OLD, new)
+    with world(tmp_path) as desk:
+        assert desk.spaces.renew_words() == ""
+
+
+def test_a_build_under_way_with_the_words_of_another_version_begins_anew(tmp_path: Path) -> None:
+    remember_all(tmp_path)
+    with world(tmp_path, embedder=Other(), others=[HashEmbedder()]) as desk:
+        begun = desk.spaces.migrate()["shadow"]["id"]
+        desk.spaces.build(seconds=0)
+        of_old_words(desk, begun)
+    with world(tmp_path, embedder=Other(), others=[HashEmbedder()]) as desk:
+        new = desk.spaces.renew_words()
+        assert desk.spaces.standing()["shadow"]["id"] == new != begun
+        assert desk.spaces.build()
+        assert desk.spaces.standing()["served"]["model"] == Other.name
+        desk.serve()
+        assert desk.index.revisions() == active(desk)
+        assert begun in desk.spaces.clear()
+
+
+def test_words_are_not_renewed_where_the_model_is_gone(tmp_path: Path) -> None:
+    remember_all(tmp_path)
+    with world(tmp_path, embedder=Other()) as desk:
+        of_old_words(desk, OLD)
+        assert desk.spaces.renew_words() == ""
+        assert desk.spaces.standing()["shadow"] is None

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import zlib
+
 import pytest
 
-from memory_service.lexical import CONTEXT_WEIGHT, Sparse, document, query, share_script, tokens
+from memory_service.lexical import CONTEXT_WEIGHT, VERSION, Sparse, document, query, share_script, tokens
 
 
 @pytest.mark.parametrize(
@@ -149,3 +151,16 @@ def test_words_of_the_context_are_found_at_less_weight() -> None:
 
 def test_no_words_in_text_and_context_are_no_vector() -> None:
     assert document("", "") == Sparse([], [])
+
+
+def test_what_changes_the_words_of_a_text_raises_the_version() -> None:
+    text = (
+        "Restarted node-7 on 2026-11-02: ERR_123 in /var/log/app.log, Caroline's three QueuePools (v1.2.3) "
+        "连接池已耗尽 接続プール المدينة délai yesterday"
+    )
+    stored, asked = document(text, "the gateways were failing last Monday"), query(text)
+    told = repr((stored.indices, [round(value, 6) for value in stored.values], asked.indices))
+    known = {2: 3191153707}
+    assert known.get(VERSION) == zlib.crc32(told.encode()), (
+        "stored words are not comparable with those of today: raise lexical.VERSION and note its hash here"
+    )
