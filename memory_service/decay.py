@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from threading import Event
 
 from sqlalchemy import delete
 from sqlmodel import Session, col, select
@@ -15,17 +16,23 @@ from memory_service import archive, stages
 from memory_service.audit import record, take_turn
 from memory_service.domain import Status
 from memory_service.erasure import erase
-from memory_service.tables import JobRunRow, MemoryAccessRow
+from memory_service.tables import JobRunRow, MemoryAccessRow, MemoryRateRow
 
 JOB = "decay"
 #: Jobs of one run each, whose rows go with time.
 _RUNS = ["learn", "teach"]
-#: Rows per commit: larger ones save little, and keep other writers waiting longer (0.3 s at this size).
+#: Rows per commit: larger ones save little, and keep other writers waiting longer (at this size 0.3 s where they only
+#: change their tier, 0.6 s and more where their words go into the archive).
 BATCH = 20_000
+#: Between two batches everybody else may write for so long: who waits for SQLite's one lock looks every 0.1 s, and
+#: without a rest had no turn before the night was over.
+REST_SECONDS = 0.15
 #: A batch takes well under a second; a lease this long outlives a busy disk.
 _LEASE_SECONDS = 60.0
 #: How long marks of learnt runs and flushed citations are kept.
 _KEEP_DAYS = 90
+#: Rates are of one day each; the day before may still be counted at midnight.
+_KEEP_RATES = timedelta(days=2)
 
 
 @dataclass(frozen=True)
@@ -40,10 +47,13 @@ class Night:
 class Decay:
     """The job of one night, named by its date."""
 
-    def __init__(self, database: Database, worker: str, *, batch: int = BATCH) -> None:
+    def __init__(
+        self, database: Database, worker: str, *, batch: int = BATCH, rest_seconds: float = 0.0
+    ) -> None:
         self._database = database
         self._worker = worker
         self._batch = batch
+        self._rest_seconds = rest_seconds
 
     def run(self, at: datetime, *, after_batch: Callable[[], None] = lambda: None) -> Night:
         """Move everything that is due at `at`; a night that was cut short goes on with its own time.
@@ -57,6 +67,7 @@ class Decay:
         for status in (Status.active, Status.archived, Status.quarantined):
             while self._move_batch(epoch, status, started):
                 after_batch()
+                Event().wait(self._rest_seconds)
         return Night(epoch, ran=True, counts=self._finish(epoch, started))
 
     def due(self, at: datetime) -> bool:
@@ -121,4 +132,6 @@ class Decay:
                     col(MemoryAccessRow.flushed), col(MemoryAccessRow.at) < old.timestamp()
                 )
             )
+            counted = (at - _KEEP_RATES).date().isoformat()
+            session.execute(delete(MemoryRateRow).where(col(MemoryRateRow.day) < counted))
             return {name: int(count) for name, count in job.counts.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -27,7 +29,14 @@ _BLANK = {
     "made_from": [],
     "live": False,
 }
+#: The job that erases a whole estate; its row stays, and says until when what it held counts as forgotten.
+ESTATE = "estate"
 _GONE = {"status": Status.deleted.value, "tier": "deleted", "next_transition_at": NEVER}
+
+
+def estate_of(namespace: str, user: str | None) -> str:
+    """Return the epoch under which the erasure of a namespace, or of one user in it, is noted."""
+    return hashlib.sha256(json.dumps([namespace, user]).encode()).hexdigest()
 
 
 def erase(session: Session, pks: Sequence[int], at: datetime) -> None:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
-from sqlalchemy import delete
-from sqlmodel import Session, col, func, select
+from sqlmodel import col, select
 
 from kernel import clock
 from kernel.contracts import Value
 from kernel.database import Database
 from kernel.errors import Correctable
-from memory_service import audit, copies
+from kernel.text import storable
+from memory_service import audit
 from memory_service.copies import Copies
-from memory_service.domain import Status, check_name
-from memory_service.erasure import erase
+from memory_service.domain import check_name
+from memory_service.estate_erasure import EstateErasure, owned
 from memory_service.lines import Line, line_of, read_line, take
 from memory_service.service import Redaction
-from memory_service.tables import JobRunRow, MemoryRateRow, MemoryRow, MemoryStateRow
+from memory_service.tables import MemoryRow, MemoryStateRow
 
 T = TypeVar("T", bound=Value)
 
@@ -30,10 +29,6 @@ T = TypeVar("T", bound=Value)
 _PAGE_BYTES = 64 * 1024
 #: Rows read for a page: more do not fit in it.
 _PAGE_ROWS = 200
-#: Memories erased in one transaction, and transactions in one answer.
-_ERASED, _BATCHES = 500, 10
-#: The job that erases an estate; its row is gone when all is erased.
-JOB = "estate"
 
 
 class Leaving(Value):
@@ -76,6 +71,7 @@ class Estate:
     ) -> None:
         self._database = database
         self._copies = Copies(database)
+        self._erasure = EstateErasure(database)
         self._redaction = redaction
         self._drain = drain
         self._now = now
@@ -83,7 +79,9 @@ class Estate:
     def export(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return a page of lines, oldest first: `{"lines": [...], "next": cursor, or None}`; history is in it."""
         asked = _read(Leaving, question)
-        query = _owned(asked.namespace, asked.user).where(col(MemoryRow.pk) > asked.after)
+        query = select(MemoryRow, MemoryStateRow).where(
+            *owned(asked.namespace, asked.user), col(MemoryRow.pk) > asked.after
+        )
         lines: list[str] = []
         size, last = 0, asked.after
         with self._database.reading() as session:
@@ -136,55 +134,13 @@ class Estate:
 
     def resume(self) -> int:
         """Go on with erasures that were begun; return how many memories went."""
-        with self._database.reading() as session:
-            begun = [dict(job.counts) for job in session.exec(select(JobRunRow).where(JobRunRow.job == JOB))]
-        return sum(int(self._erase(told)["erased"]) for told in begun)
+        return sum(int(self._erase(told)["erased"]) for told in self._erasure.begun())
 
     def _erase(self, told: dict[str, Any]) -> dict[str, Any]:
-        erased = left = 0
-        for _ in range(_BATCHES):
-            with self._database.writing("memory.estate.erase", durable=True) as session:
-                gone, left = self._batch(session, told)
-            erased += gone
-            if not left:
-                break
+        erased, left = self._erasure.go_on(told, self._now)
         self._drain()
         self._copies.resume(self._now())
         return {"erased": erased, "left": left}
-
-    def _batch(self, session: Session, told: dict[str, Any]) -> tuple[int, int]:
-        """Erase a batch; return how many went and how many are left."""
-        at, namespace, user = self._now(), told["namespace"], told["user"]
-        audit.take_turn(session)
-        query = _owned(namespace, user)
-        total = session.exec(select(func.count()).select_from(query.subquery())).one()
-        pks = [state.pk for _, state in session.exec(query.order_by(col(MemoryRow.pk)).limit(_ERASED))]
-        epoch = _epoch(namespace, user)
-        if pks:
-            erase(session, pks, at)
-            audit.record(
-                session,
-                at=at,
-                actor=told["by"],
-                action="erase",
-                namespace=namespace,
-                before={"memories": total},
-                after={"memories": total - len(pks), "user": user},
-                reason=told["reason"],
-            )
-        if total > len(pks):
-            session.merge(JobRunRow(job=JOB, epoch=epoch, counts=told, started_at=at))
-        else:
-            self._finish(session, told, epoch, at)
-        return len(pks), total - len(pks)
-
-    def _finish(self, session: Session, told: dict[str, Any], epoch: str, at: datetime) -> None:
-        """Forget what is beside the memories, and note that runs still hold copies of them."""
-        session.execute(delete(JobRunRow).where(col(JobRunRow.job) == JOB, col(JobRunRow.epoch) == epoch))
-        if told["user"] is None:
-            session.execute(delete(MemoryRateRow).where(col(MemoryRateRow.namespace) == told["namespace"]))
-        whose = {"namespace": told["namespace"], "user": told["user"]}
-        copies.note(session, epoch, {**whose, "ids": [], "since": _EVER}, at)
 
     def _lines(self, asked: Entering) -> list[Line]:
         """Read lines, secrets hidden; raise Correctable naming all that are bad."""
@@ -192,7 +148,7 @@ class Estate:
         bad: list[str] = []
         for number, told in enumerate(asked.lines, asked.first):
             try:
-                lines.append(read_line(self._redaction.value(json.loads(told)), asked.namespace))
+                lines.append(read_line(storable(self._redaction.value(json.loads(told))), asked.namespace))
             except (ValueError, RecursionError) as error:
                 bad.append(f"line {number}: {_first(error)}")
         if bad:
@@ -206,21 +162,6 @@ class Estate:
 
 #: Bad lines told of in one error.
 _NAMED = 20
-#: Before every run.
-_EVER = datetime(2000, 1, 1, tzinfo=UTC).isoformat()
-
-
-def _owned(namespace: str, user: str | None) -> Any:
-    query = select(MemoryRow, MemoryStateRow).where(
-        col(MemoryRow.pk) == col(MemoryStateRow.pk),
-        col(MemoryRow.namespace) == namespace,
-        col(MemoryStateRow.status) != Status.deleted.value,
-    )
-    return query if user is None else query.where(col(MemoryRow.user) == user)
-
-
-def _epoch(namespace: str, user: str | None) -> str:
-    return hashlib.sha256(json.dumps([namespace, user]).encode()).hexdigest()
 
 
 def _first(error: Exception) -> str:

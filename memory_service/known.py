@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlmodel import Session, and_, col, func, or_, select
+from sqlmodel import Session, col, func, select
 
 from memory_service.domain import Candidate, Status
+from memory_service.erasure import ESTATE, estate_of
 from memory_service.near import LOOK_BACK, alike
-from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
+from memory_service.tables import JobRunRow, MemoryAuditRow, MemoryRow, MemoryStateRow
 
 #: A row with its state.
 Pair = tuple[MemoryRow, MemoryStateRow]
@@ -56,10 +57,11 @@ def tellings(session: Session, memory_id: str, candidate: Candidate) -> int:
     return session.exec(query).one()
 
 
-def forgotten(session: Session, candidate: Candidate, told_at: datetime) -> bool:
+def forgotten(session: Session, candidate: Candidate, told_at: datetime, *, taken_in: bool = False) -> bool:
     """Return whether this was forgotten on purpose and is not said anew by a person since.
 
-    What has only faded leaves no row in the audit that names it, and may be learnt again.
+    What has only faded leaves no row in the audit that names it, and may be learnt again. `taken_in`: from a file,
+    which is the one way back of what was erased as a whole.
     """
     graves = (
         select(MemoryRow.id)
@@ -75,13 +77,15 @@ def forgotten(session: Session, candidate: Candidate, told_at: datetime) -> bool
     if not ids:
         return False
     after: Any = col(MemoryAuditRow.after)
-    one_by_one = and_(
+    one_by_one = select(func.max(MemoryAuditRow.at)).where(
         col(MemoryAuditRow.memory_id).in_(ids), after["status"].as_string() == Status.deleted.value
     )
-    # of a namespace or user that was erased whole the audit has no row for each memory
-    whole = and_(col(MemoryAuditRow.action) == "erase", col(MemoryAuditRow.namespace) == candidate.namespace)
-    told = select(func.max(MemoryAuditRow.at)).where(or_(one_by_one, whole))
-    when: datetime | None = session.exec(told).one()  # of no rows the maximum is None
+    told: list[datetime | None] = [session.exec(one_by_one).one()]  # of no rows the maximum is None
+    if not taken_in:  # of what was erased whole the audit has no row for each memory
+        whose = [estate_of(candidate.namespace, user) for user in (None, candidate.user)]
+        whole: Any = select(JobRunRow.ended_at).where(JobRunRow.job == ESTATE, col(JobRunRow.epoch).in_(whose))
+        told += session.exec(whole)
+    when = max((moment for moment in told if moment is not None), default=None)
     return when is not None and (candidate.source_kind != "user" or told_at < when)
 
 

@@ -81,7 +81,7 @@ def read_line(told: Any, namespace: str) -> Line:
 
 def take(session: Session, line: Line, at: datetime) -> Became:
     """Take a line in by the rules of its key: known ones grow no stronger, and nothing newer is overwritten."""
-    if forgotten(session, line, line.recorded_at):
+    if forgotten(session, line, line.recorded_at, taken_in=True):
         return "forgotten"
     known = _same(session, line)
     if known is not None:

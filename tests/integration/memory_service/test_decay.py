@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from sqlalchemy import text
@@ -11,7 +12,7 @@ from memory_service.audit import broken_link
 from memory_service.decay import Decay
 from memory_service.fading import stage
 from memory_service.state import fading_of
-from memory_service.tables import JobRunRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
+from memory_service.tables import JobRunRow, MemoryOutboxRow, MemoryRateRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World, world
 
 
@@ -209,3 +210,29 @@ def test_a_missed_night_is_made_up_at_start(desk: World) -> None:
     desk.pass_days(60)
     desk.memory.catch_up()
     assert desk.index.count() == 0
+
+
+def test_others_may_write_between_two_batches(desk: World) -> None:
+    fill(desk)
+    desk.pass_days(40)
+    began = monotonic()
+    night = Decay(desk.database, "w", batch=20, rest_seconds=0.1).run(desk.now)
+    assert monotonic() - began >= 0.1 * (night.counts["batches"] - 1)
+    assert night.counts["batches"] > 2
+
+
+def test_rates_of_days_that_are_over_go_with_the_night(desk: World) -> None:
+    desk.remember("the pool of checkout holds 2", session="s1")
+    desk.pass_days(1)
+    desk.remember("the pool of checkout holds 3", session="s2")
+    desk.pass_days(1)
+    desk.memory.decay()
+    assert rates(desk) == {"session:s1", "session:s2"}
+    desk.pass_days(1)
+    desk.memory.decay()
+    assert rates(desk) == {"session:s2"}
+
+
+def rates(desk: World) -> set[str]:
+    with desk.database.reading() as session:
+        return set(session.exec(select(MemoryRateRow.source)))

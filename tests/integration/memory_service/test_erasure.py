@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -193,11 +194,46 @@ def test_one_users_memories_are_erased_alone(desk: World) -> None:
 
 
 def test_an_erasure_goes_on_where_nobody_asks_again(desk: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_service.estate._ERASED", 2)
-    monkeypatch.setattr("memory_service.estate._BATCHES", 1)
+    monkeypatch.setattr("memory_service.estate_erasure._ERASED", 2)
+    monkeypatch.setattr("memory_service.estate_erasure._BATCHES", 1)
     for number in range(5):
         desk.remember(f"pool {number} of marmalade", relay=False)
     assert estate(desk).erase({"namespace": "default"}) == {"erased": 2, "left": 3}
     assert [estate(desk).resume() for _ in range(3)] == [2, 1, 0]
     assert counted(desk)["default"] == 0
     assert "marmalade" not in everything(desk)
+
+
+def test_an_erasure_goes_on_behind_its_last_batch_and_can_be_done_again(
+    desk: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_service.estate_erasure._ERASED", 2)
+    monkeypatch.setattr("memory_service.estate_erasure._BATCHES", 1)
+    for number in range(3):
+        desk.remember(f"pool {number} of marmalade", relay=False)
+    assert estate(desk).erase({"namespace": "default"})["left"] == 1
+    desk.remember("pool 3 of marmalade", relay=False)
+    assert [estate(desk).erase({"namespace": "default"}) for _ in range(2)] == [
+        {"erased": 2, "left": 0},
+        {"erased": 0, "left": 0},
+    ]
+    desk.remember("pool 4 of marmalade", relay=False)
+    assert estate(desk).erase({"namespace": "default"}) == {"erased": 1, "left": 0}
+    assert counted(desk)["default"] == 0
+
+
+def test_what_only_faded_is_learnt_again_though_another_users_memories_were_erased(desk: World) -> None:
+    told = {"kind": "episode", "user": "ann", "source_kind": "run"}
+    desk.remember("the printer of floor two jams", expires_at=desk.now + timedelta(days=1), **told)
+    desk.pass_days(10)
+    desk.memory.decay()
+    desk.pass_days(1)
+    assert desk.memory.decay().ran
+    assert desk.memory.page({})["memories"] == []
+    desk.remember("the desk of bob is slow", user="bob")
+    estate(desk).erase({"namespace": "default", "user": "bob"})
+    desk.pass_days(1)
+    assert desk.remember("the printer of floor two jams", **told)
+    estate(desk).erase({"namespace": "default", "user": "ann"})
+    with pytest.raises(AssertionError):
+        desk.remember("the printer of floor two jams", **told)

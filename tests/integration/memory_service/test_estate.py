@@ -150,3 +150,11 @@ def test_secrets_of_a_file_are_hidden(desk: World) -> None:
     desk.remember("the token of checkout is hunter2-hunter2")
     estate(desk, ["hunter2-hunter2"]).take({"namespace": "c", "lines": lines(desk)})
     assert "hunter2" not in str(lines(desk, "c"))
+
+
+@pytest.mark.parametrize("bad", ["red\0green", "red\ud800green"])
+def test_what_no_database_can_store_is_replaced_in_a_line(desk: World, bad: str) -> None:
+    desk.remember("the pager of node-7 is red")
+    line = json.loads(lines(desk)[0]) | {"text": f"the pager is {bad}"}
+    assert estate(desk).take({"namespace": "b", "lines": [json.dumps(line)]}) == {"new": 1}
+    assert "red\ufffdgreen" in lines(desk, "b")[0]
