@@ -25,7 +25,8 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"!(?=\[)"), "! "),
     # bare addresses: no scheme, no www, no link
     (re.compile(r"(?i)\b(h)tt(ps?)://"), r"\1xx\2[:]//"),
-    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20})://"), r"\1[:]//"),
+    # whatever its scheme, of one letter or of thirty
+    (re.compile(r"(?i)(?<=[a-z0-9+.-])://"), "[:]//"),
     (re.compile(r"(?i)\b(mailto|tel|sms|javascript|data|vbscript):(?=\S)"), r"\1[:]"),
     (re.compile(r"(?i)\b(www)\.(?=\w)"), r"\1[.]"),
 )

@@ -32,7 +32,7 @@ FORMS = [
     "@13800000000", "![x](http://e.example)", "[x](//e.example)", "[x][y]", "[y]: http://e.example",
     "HTTPS://e.example", "http\u200b://e.example", "ftp://e.example", "www.e.example", "mailto:a@e.example",
     "javascript:alert(1)", "<https://e.example|runbook>", "&lt;!channel&gt;", "&#64;all", "\x1b]8;;http://e\x07x",
-    "a\r\nb\x85c\u2028d",
+    "a\r\nb\x85c\u2028d", "d://e.example", "a-scheme-of-more-than-twenty-letters://e.example",
 ]  # fmt: skip
 
 
