@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import RLock
 
-from sqlalchemy import bindparam, delete, text, update
+from sqlalchemy import bindparam, delete, update
 from sqlmodel import Session, col, select
 
 from kernel import logs
 from kernel.clock import now
-from kernel.database import Database, UtcDateTime
+from kernel.database import Database
 from kernel.errors import NightdeskError
 from memory_service import lexical
 from memory_service.domain import Memory, Status
@@ -20,6 +20,7 @@ from memory_service.fading import NEVER
 from memory_service.index.port import Point, audience
 from memory_service.reading import to_memory
 from memory_service.space import CURRENT, SHADOW
+from memory_service.state import enqueue
 from memory_service.tables import EmbedSpaceRow, JobRunRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
 from memory_service.targets import Target
 from memory_service.vectors import Stock, keep_alive
@@ -31,10 +32,6 @@ _BATCH, _UNKNOWN = 512, 64
 #: The job under which comparisons are noted, and its two kinds.
 RECONCILE, FULL, SAMPLE = "reconcile", "full", "sample"
 
-_ENQUEUE = text(
-    "INSERT INTO memory_outbox (pk, rev, enqueued_at, attempts, last_error) VALUES (:pk, :rev, :at, 0, '') "
-    "ON CONFLICT (pk) DO UPDATE SET rev = excluded.rev, enqueued_at = excluded.enqueued_at, attempts = 0"
-).bindparams(bindparam("at", type_=UtcDateTime()))
 _SETTLED = delete(MemoryOutboxRow).where(
     col(MemoryOutboxRow.pk) == bindparam("of"), col(MemoryOutboxRow.rev) <= bindparam("up_to")
 )
@@ -113,11 +110,8 @@ class Relay:
             # goes first, since its revision would refuse the right one
             target.index.delete([*found.ahead, *found.misplaced, *found.orphaned])
             with self._database.writing("memory.relay.drift") as session:
-                at = now()
                 rows = by_id(session, found.ids())
-                if rows:
-                    again = [{"pk": row.pk, "rev": row.rev, "at": at} for row in rows.values()]
-                    session.connection().execute(_ENQUEUE, again)
+                enqueue(session, [(row.pk, row.rev) for row in rows.values()], now())
 
     def _note(self, kind: str, drift: Drift, cursor: str) -> None:
         with self._database.writing("memory.relay.noted") as session:
@@ -149,10 +143,14 @@ class Relay:
         return batch, stocks
 
     def _settle(self, batch: list[Memory], stocks: list[Stock]) -> bool:
-        """Take a batch out of the outbox, except what changed meanwhile; False where a space is written to since."""
+        """Take a batch out of the outbox, except what changed meanwhile; False where a space is written to since.
+
+        Of what changed another process may have brought the new state before our old one: it is looked at again.
+        """
         with self._database.writing("memory.relay.settle") as session:
             if _written(session) - {stock.target.space.id for stock in stocks}:
                 return False
+            enqueue(session, _changed(session, batch), now())
             settled = [{"of": memory.pk, "up_to": memory.rev} for memory in batch]
             session.connection().execute(_SETTLED, settled)
             for stock in stocks:
@@ -166,6 +164,14 @@ class Relay:
                 .where(col(MemoryOutboxRow.pk).in_([m.pk for m in batch]))
                 .values(attempts=MemoryOutboxRow.attempts + 1, last_error=why[:500])
             )
+
+
+def _changed(session: Session, batch: list[Memory]) -> list[tuple[int, int]]:
+    query = select(MemoryStateRow.pk, MemoryStateRow.rev).where(
+        col(MemoryStateRow.pk).in_([memory.pk for memory in batch])
+    )
+    brought = {memory.pk: memory.rev for memory in batch}
+    return [(pk, rev) for pk, rev in session.exec(query) if rev > brought[pk]]
 
 
 def _written(session: Session) -> set[str]:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
+from sqlalchemy import bindparam, text
 from sqlmodel import Session
 
+from kernel.database import UtcDateTime
 from memory_service import archive
 from memory_service.audit import record
 from memory_service.domain import Status
 from memory_service.fading import Fading, stage
-from memory_service.tables import MemoryOutboxRow, MemoryRow, MemoryStateRow
+from memory_service.tables import MemoryRow, MemoryStateRow
+
+# a late note never hides that something newer waits
+_ENQUEUE = text(
+    "INSERT INTO memory_outbox (pk, rev, enqueued_at, attempts, last_error) VALUES (:pk, :rev, :at, 0, '') "
+    "ON CONFLICT (pk) DO UPDATE SET enqueued_at = excluded.enqueued_at, attempts = 0, last_error = '', "
+    "rev = CASE WHEN excluded.rev > memory_outbox.rev THEN excluded.rev ELSE memory_outbox.rev END"
+).bindparams(bindparam("at", type_=UtcDateTime()))
 
 
 def changed(session: Session, state: MemoryStateRow, at: datetime) -> None:
@@ -27,7 +37,7 @@ def changed(session: Session, state: MemoryStateRow, at: datetime) -> None:
         archive.keep(session, [state.pk])
     else:
         archive.drop(session, [state.pk])
-    enqueue(session, state.pk, state.rev, at)
+    enqueue(session, [(state.pk, state.rev)], at)
 
 
 def restore(
@@ -72,6 +82,10 @@ def fading_of(state: MemoryStateRow) -> Fading:
     )
 
 
-def enqueue(session: Session, pk: int, rev: int, at: datetime) -> None:
-    """Ask the relay to look at a memory; entries of one memory coalesce."""
-    session.merge(MemoryOutboxRow(pk=pk, rev=rev, enqueued_at=at, attempts=0, last_error=""))
+def enqueue(session: Session, behind: Sequence[tuple[int, int]], at: datetime) -> None:
+    """Ask the relay to look at memories (pk and revision); entries of one memory coalesce.
+
+    It is one statement: a merge reads first, and on PostgreSQL the relay may take the entry away before it writes.
+    """
+    if behind:
+        session.connection().execute(_ENQUEUE, [{"pk": pk, "rev": rev, "at": at} for pk, rev in behind])

@@ -96,8 +96,7 @@ class Store:
     def look_again(self, behind: Sequence[tuple[int, int]], at: datetime) -> None:
         """Ask the relay to look at memories (pk and revision) again."""
         with self.database.writing("memory.look_again") as session:
-            for pk, rev in behind:
-                enqueue(session, pk, rev, at)
+            enqueue(session, behind, at)
 
     def cite(self, namespace: str, ids: Sequence[str], *, cited_by: str, at: datetime) -> int:
         """Note that a run or session cited memories; each counts once per run or session."""

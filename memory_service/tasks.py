@@ -65,6 +65,8 @@ DOORBELLS: dict[str, Callable[[Opened, str], Any]] = {
     "reinforce": lambda memory, _: memory.service.reinforce(),
     "decay": lambda memory, _: memory.service.decay(),
 }
+#: Rung by the clock, all day: they do not crowd Flower.
+_QUIET = {"relay", "reconcile", "reinforce"}
 #: What a doorbell begins that nobody waits for: a model may think for minutes, and must hold no thread meanwhile.
 AFTERWARDS: dict[str, Callable[[Teaching, str], Coroutine[Any, Any, Any]]] = {
     "learn": lambda teaching, run_id: teaching.teach(run_id),
@@ -104,7 +106,7 @@ def _doorbell(
     name: str,
     ring: Callable[[Opened, str], Any],
 ) -> None:
-    @doorway(app, process, f"memory.{name}")
+    @doorway(app, process, f"memory.{name}", quiet=name in _QUIET)
     async def rung(announcer: Announcer, subject: str = "") -> None:
         opened = await asyncio.to_thread(memory)
         await asyncio.to_thread(lambda: ring(opened, subject))

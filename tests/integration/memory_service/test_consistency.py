@@ -19,7 +19,8 @@ from memory_service.embed.port import Vector
 from memory_service.index.port import Point
 from memory_service.lexical import document
 from memory_service.reading import by_ids
-from memory_service.relay import point_of
+from memory_service.relay import Relay, point_of
+from memory_service.state import enqueue
 from memory_service.tables import EmbedCacheRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World, world
 
@@ -229,3 +230,30 @@ def test_an_orphan_vector_does_not_attach_itself_to_a_key_that_is_used_again(des
     assert desk.relay.drain() == 1, "recall saw it, and told the relay"
     assert desk.index.revisions() == active(desk)
     assert list(active(desk)) == [second]
+
+
+def test_what_another_process_brought_before_our_older_state_is_looked_at_again(desk: World) -> None:
+    id_ = desk.remember("the pager of node-7 is red", relay=False)
+    other = Relay(desk.database, desk.targets.written)
+    [target] = desk.targets.written()
+    upsert, raced = target.index.upsert, []
+
+    def late(points: list[Point]) -> None:
+        if not raced:
+            raced.append(id_)
+            desk.store.forget("default", id_, at=desk.now, actor="t")
+            other.drain()
+        upsert(points)
+
+    target.index.upsert = late  # type: ignore[method-assign]
+    desk.relay.drain()
+    assert target.index.revisions() == {}, "its vector is nowhere, though ours came last"
+
+
+def test_a_note_that_comes_late_does_not_hide_what_changed_since(desk: World) -> None:
+    desk.remember("the pager of node-7 is red", relay=False)
+    with desk.database.writing("test") as session:
+        enqueue(session, [(1, 5)], desk.now)
+        enqueue(session, [(1, 4)], desk.now)
+    with desk.database.reading() as session:
+        assert session.exec(select(MemoryOutboxRow.rev)).one() == 5
