@@ -75,6 +75,8 @@ def verify(database: Database, after: tuple[int, str] = (0, ""), *, most: int) -
     """Follow the chain for up to `most` rows behind a row whose hash is known; holds a thousand rows at a time."""
     (seq, previous), checked = after, 0
     with database.reading() as session:
+        if not database.is_sqlite:  # rows and their head as of one moment: others write meanwhile
+            session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         rows = select(MemoryAuditRow).where(col(MemoryAuditRow.seq) > seq).order_by(col(MemoryAuditRow.seq))
         with closing(session.exec(rows.limit(most).execution_options(yield_per=_ROWS))) as found:
             for row in found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from threading import Event
 from typing import Any
 
 from sqlalchemy import String, cast, or_, update
@@ -19,7 +20,9 @@ from memory_service.tables import JobRunRow, MemoryRow, MemoryStateRow
 #: Notes which copies are still to be blanked: written with the erasure, gone when the work is done.
 JOB = "copies"
 #: Runs whose copies are blanked in one transaction, with all their events and calls.
-_RUNS = 100
+_RUNS = 50
+#: Between two of these everybody else may write: who waits for SQLite's one lock looks every 0.1 s.
+_REST_SECONDS = 0.05
 #: More ids than this are not searched for by name: all runs of the namespace are looked through.
 _NAMED = 20
 #: What stands where the text of a memory stood.
@@ -79,7 +82,7 @@ class Copies:
         blanked = 0
         while True:
             with self._database.writing("memory.copies.blank") as session:
-                job = session.get(JobRunRow, (JOB, epoch))
+                job = session.get(JobRunRow, (JOB, epoch), with_for_update=True)
                 if job is None:
                     return blanked
                 told = job.counts
@@ -90,6 +93,7 @@ class Copies:
                     return blanked
                 blanked += _blank(session, runs, told["ids"], now)
                 job.cursor = runs[-1]
+            Event().wait(_REST_SECONDS)
 
 
 def _runs(session: Session, namespace: str, user: str | None, since: datetime, after: str) -> list[str]:
@@ -103,7 +107,7 @@ def _runs(session: Session, namespace: str, user: str | None, since: datetime, a
 
 
 def _blank(session: Session, runs: Sequence[str], ids: Sequence[str], now: datetime) -> int:
-    copies = _copies(session, runs, ids)
+    copies = _copies(session, runs, ids, lock=True)
     gone = _tombstones(session, {id_ for copy in copies for id_ in _ids(copy.value)})
     blanked = 0
     for copy in copies:
@@ -114,7 +118,7 @@ def _blank(session: Session, runs: Sequence[str], ids: Sequence[str], now: datet
     return blanked
 
 
-def _copies(session: Session, runs: Sequence[str], ids: Sequence[str]) -> list[Copy]:
+def _copies(session: Session, runs: Sequence[str], ids: Sequence[str], *, lock: bool = False) -> list[Copy]:
     """Return the columns of runs that may hold copies; named ids narrow the search inside SQL."""
     named = ids if len(ids) <= _NAMED else []
     found: list[Copy] = []
@@ -124,9 +128,13 @@ def _copies(session: Session, runs: Sequence[str], ids: Sequence[str]) -> list[C
         (CallRow, CallRow.run_id, ("result",)),
     ):
         for column in columns:
-            query: Any = select(table).where(col(owner).in_(runs))
+            told = cast(col(getattr(table, column)), String)
+            query: Any = select(table).where(col(owner).in_(runs), told.contains('"text"'))
+            if (
+                lock and table is RunRow
+            ):  # a report may be written at this moment; events and results stay as they are
+                query = query.with_for_update()
             if named:
-                told = cast(col(getattr(table, column)), String)
                 query = query.where(or_(*(told.contains(id_, autoescape=True) for id_ in named)))
             found += [Copy(row, column) for row in session.exec(query)]
     return found
