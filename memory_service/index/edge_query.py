@@ -6,7 +6,7 @@ from typing import Any
 
 import qdrant_edge as edge
 
-from memory_service.index.port import DENSE_VECTOR, SPARSE_VECTOR, Among, Condition, Point, Search
+from memory_service.index.port import DENSE_VECTOR, RANKED, SPARSE_VECTOR, Among, Condition, Point, Search
 from memory_service.lexical import Sparse
 from memory_service.scoring import Const, Expr, Var
 
@@ -53,7 +53,7 @@ class Legs:
             filter=edge.Filter(must=[edge.HasIdCondition(ids)]),
             prefetches=[edge.Prefetch(limit=len(ids), **leg) for leg in self.all()],
             query=edge.Formula(_expression(self._search.score), self._search.defaults),
-            with_payload=True,
+            with_payload=list(RANKED),
         )
 
 
@@ -75,10 +75,23 @@ def filter_of(conditions: list[Condition]) -> Any:
 
 def _condition(condition: Condition) -> Any:
     if isinstance(condition, Among):
-        return edge.FieldCondition(condition.key, match=edge.MatchAny(list(condition.values)))
+        return _among(condition.key, condition.values)
     return edge.FieldCondition(
         condition.key, range=edge.RangeFloat(gt=condition.above, lte=condition.at_most, lt=condition.below)
     )
+
+
+def _among(key: str, values: tuple[str, ...]) -> Any:
+    """Return a condition for each value: Edge's own "any of" costs more, even of one value.
+
+    Measured at 50,000 points: similarity 5.4 ms against 7.3 (two values: 6.2), keywords with their idf 1.1 against 3.2.
+    """
+    each = [edge.FieldCondition(key, match=edge.MatchValue(value)) for value in values]
+    if not each:
+        return edge.FieldCondition(
+            key, match=edge.MatchAny([])
+        )  # an empty `should` would let everything pass
+    return each[0] if len(each) == 1 else edge.Filter(should=each)
 
 
 def _expression(expr: Expr) -> Any:

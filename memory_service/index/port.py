@@ -22,6 +22,8 @@ INDEXED = {
     "last_ts": "float",
     "hl": "float",
 }
+#: What a ranked hit tells of its point: the parts of its score, and the revision that was scored.
+RANKED = ("importance", "last_ts", "hl", "rev")
 #: Stands between the parts of an audience; names hold no control characters, so no two audiences collide.
 _SEPARATOR = "\x1f"
 
@@ -110,7 +112,7 @@ class Search:
 
 @dataclass(frozen=True)
 class IndexHit:
-    """A ranked point with its true cosine."""
+    """A ranked point with its true cosine; `payload` has the fields in RANKED."""
 
     id: str
     score: float

@@ -7,7 +7,7 @@ from typing import Any
 from qdrant_client import models
 
 from memory_service.embed.port import cosine
-from memory_service.index.port import DENSE_VECTOR, SPARSE_VECTOR, Among, Condition, Search
+from memory_service.index.port import DENSE_VECTOR, RANKED, SPARSE_VECTOR, Among, Condition, Search
 from memory_service.lexical import Sparse
 from memory_service.scoring import Const, Expr, Var
 
@@ -48,7 +48,7 @@ class Legs:
             query=models.FormulaQuery(
                 formula=_expression(self._search.score), defaults=self._search.defaults
             ),
-            with_payload=True,
+            with_payload=list(RANKED),
             with_vector=[DENSE_VECTOR],
         )
 
