@@ -12,6 +12,7 @@ from kernel import logs
 from kernel.clock import now
 from kernel.database import Database
 from kernel.errors import Fatal, NightdeskError
+from memory_service.audit import take_turn
 from memory_service.domain import Memory, Status
 from memory_service.drift import Drift
 from memory_service.embed.port import Embedder
@@ -163,6 +164,7 @@ class Build:
     def _swap(self, row: EmbedSpaceRow, alike: float | None) -> None:
         """Serve the shadow instead of what was served, in one transaction; the pointer in SQL is what counts."""
         with self._database.writing("memory.spaces.swap") as session:
+            take_turn(session)  # whoever gives it up at this moment must not take it for a shadow afterwards
             shadow = session.get(EmbedSpaceRow, row.id)
             before = current_row(session)
             if shadow is None or shadow.state != SHADOW:

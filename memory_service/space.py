@@ -158,6 +158,16 @@ def note_model(session: Session, row: EmbedSpaceRow, made_by: dict[str, Any]) ->
         session.add(row)
 
 
+def told_of(row: EmbedSpaceRow) -> dict[str, Any]:
+    """Return a space as JSON."""
+    return {
+        "id": row.id,
+        "model": row.name,
+        "dimensions": row.dimensions,
+        "retired_at": row.retired_at.isoformat() if row.retired_at else None,
+    }
+
+
 def erase_space(session: Session, space: Space) -> None:
     """Delete a space's row, and its vectors unless another space shares them."""
     row = session.get(EmbedSpaceRow, space.id)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from threading import Event
 from typing import Any
 
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from kernel import clock, logs
 from kernel.database import Database
@@ -33,6 +34,7 @@ from memory_service.space import (
     same_model,
     shadow_row,
     space_of,
+    told_of,
     words_agree,
 )
 from memory_service.tables import EmbedSpaceRow, JobRunRow
@@ -96,7 +98,7 @@ class Spaces:
     def migrate(self) -> dict[str, Any]:
         """Begin to build the configured model's index beside the served one, or go on with it."""
         embedder, probe = self._probed()
-        with self._database.writing("memory.spaces.shadow") as session:
+        with self._changing() as session:
             if (row := current_row(session)) and same_model(row, embedder.name, probe):
                 raise Correctable(
                     f"the memory is served by {embedder.name} already",
@@ -117,7 +119,7 @@ class Spaces:
 
     def rebuild(self) -> dict[str, Any]:
         """Begin to build the served space anew, from cached vectors, in another folder or collection."""
-        with self._database.writing("memory.spaces.shadow") as session:
+        with self._changing() as session:
             row = current_row(session)
             if shadow_row(session) is not None:
                 raise Correctable(
@@ -144,8 +146,7 @@ class Spaces:
         if self._targets.of(old).embedder is None:
             log.warning("memory_words_not_renewed", space=old.id, reason="its embedder cannot be made")
             return ""
-        with self._database.writing("memory.spaces.shadow") as session:
-            take_turn(session)
+        with self._changing() as session:
             under_way = shadow_row(session)
             if (under_way.id if under_way else "") != (shadow.id if shadow else ""):
                 return ""  # another process was quicker
@@ -160,7 +161,7 @@ class Spaces:
         with self._database.reading() as session:
             busy = shadow_row(session) is not None
         before = None if busy else self._replaced()
-        with self._database.writing("memory.spaces.shadow") as session:
+        with self._changing() as session:
             shadow = shadow_row(session)
             if shadow is not None:
                 give_up(session, shadow)
@@ -198,13 +199,13 @@ class Spaces:
         served = next((row for row in rows if row.state == CURRENT), None)
         shadow = next((row for row in rows if row.state == SHADOW), None)
         return {
-            "served": _told(served) if served else None,
+            "served": told_of(served) if served else None,
             "ranked": served is not None and self._targets.of(served).embedder is not None,
             "configured": self._made_by,
             "warning": self._warned[1] if served and served.id == self._warned[0] else "",
-            "shadow": _told(shadow) | self._build.progress(shadow) if shadow else None,
+            "shadow": told_of(shadow) | self._build.progress(shadow) if shadow else None,
             "trouble": self._build.trouble if shadow else "",
-            "retired": [_told(row) for row in rows if row.state == RETIRED],
+            "retired": [told_of(row) for row in rows if row.state == RETIRED],
             "last_build": {"space": last.epoch, **last.counts} if last else None,
         }
 
@@ -219,6 +220,13 @@ class Spaces:
                 erase_space(session, space_of(row))
             log.info("memory_space_deleted", space=row.id, retired_at=str(row.retired_at))
         return [row.id for row in old]
+
+    @contextmanager
+    def _changing(self) -> Iterator[Session]:
+        """Yield a session beside which nobody begins a build, gives one up or swaps."""
+        with self._database.writing("memory.spaces.shadow") as session:
+            take_turn(session)
+            yield session
 
     def _probed(self) -> tuple[Embedder, Vector]:
         embedder = self._configured()
@@ -238,12 +246,3 @@ class Spaces:
         )
         self._warned = (row.id, told)
         return told
-
-
-def _told(row: EmbedSpaceRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "model": row.name,
-        "dimensions": row.dimensions,
-        "retired_at": row.retired_at.isoformat() if row.retired_at else None,
-    }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 from sqlmodel import col, func, select
 
 from kernel.errors import Correctable, Refused
 from memory_service import lexical
+from memory_service.audit import take_turn
 from memory_service.domain import Status
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import Vector, unit
@@ -356,3 +357,19 @@ def test_words_are_not_renewed_where_the_model_is_gone(tmp_path: Path) -> None:
         of_old_words(desk, OLD)
         assert desk.spaces.renew_words() == ""
         assert desk.spaces.standing()["shadow"] is None
+
+
+def test_giving_up_a_build_waits_for_the_swap_under_way_and_leaves_one_space_served(desk: World) -> None:
+    old = served(desk)
+    new = desk.spaces.rebuild()["shadow"]["id"]
+    giving_up = Thread(target=desk.spaces.roll_back)
+    with desk.database.writing("test") as session:
+        take_turn(session)
+        shadow, before = session.get_one(EmbedSpaceRow, new), session.get_one(EmbedSpaceRow, old)
+        shadow.state, before.state, before.retired_at = "current", "retired", desk.now
+        session.flush()
+        giving_up.start()
+        giving_up.join(0.3)
+        assert giving_up.is_alive(), "it waits for its turn"
+    giving_up.join()
+    assert served(desk) == new
