@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import and_, bindparam, case
 from sqlalchemy import select as columns  # SQLModel's knows four at most
-from sqlmodel import Session, col, func, or_, select
+from sqlmodel import Session, SQLModel, col, func, or_, select
 
 from kernel.database import Database
 from memory_service.domain import Memory, Status
@@ -20,6 +22,8 @@ _ID = re.compile(r"[0-9a-f][0-9a-f\-]{7,35}")
 PAGE_MAX = 1000
 _STYLE = KEY.partition("{")[0]
 _PREFERENCES_READ = 100
+#: The outbox is empty but for moments, unless the embedder is away: then it need not be read to its end.
+_WAITING_READ = 500
 
 
 def to_memory(row: MemoryRow, state: MemoryStateRow) -> Memory:
@@ -74,64 +78,83 @@ def by_ids(database: Database, ids: Sequence[str]) -> dict[str, Memory]:
     if not ids:
         return {}
     with database.reading() as session:
-        return {
-            row.id: to_memory(row, state)
-            for row, state in session.exec(_joined().where(col(MemoryRow.id).in_(ids)))
-        }
+        found = session.connection().execute(_BY_IDS, {"ids": list(ids)})
+        return {memory.id: memory for memory in map(_memory, found)}
 
 
-def by_keys(database: Database, namespace: str, user: str, hashes: Sequence[str]) -> list[Memory]:
-    """Return the facts that have one of the keys, the longest key (the first hash) first.
+@dataclass(frozen=True)
+class LookedUp:
+    """What of an answer needs no ranking; `waits`: a memory of the namespace may not be in the index yet."""
 
-    The status is not in the query, and the kind is hidden from the planner: SQLite, which knows nothing of how many
-    rows have one value, would start from the indexes over them, which hold nearly every row.
+    facts: list[Memory]
+    preferences: list[Memory]
+    waits: bool
+
+
+def looked_up(
+    database: Database, namespace: str, user: str, *, hashes: Sequence[str], preferences: int
+) -> LookedUp:
+    """Return the facts of the keys, those of the longest key (the first hash) first, and so many preferences.
+
+    Preferences are the user's weightiest among the newest: they hold whatever the question is. How reports are to be
+    written comes first: every report is, whatever else its reader prefers.
     """
-    if not hashes:
-        return []
-    query = _joined().where(
-        col(MemoryRow.namespace) == namespace,
-        col(MemoryRow.user).in_(["", user]),
-        col(MemoryRow.kind).concat("") == "fact",
-        col(MemoryRow.key_hash).in_(hashes),
-    )
+    asked = {"namespace": namespace, "users": sorted({"", user})}
     with database.reading() as session:
-        found = [(hashes.index(row.key_hash), to_memory(row, state)) for row, state in session.exec(query)]
-    return [memory for _, memory in sorted(found, key=lambda pair: (pair[0], pair[1].id))]
+        connection = session.connection()
+        queue = connection.execute(_WAITING).scalars().all()
+        keyed = connection.execute(_BY_KEYS, {**asked, "hashes": list(hashes)}).all() if hashes else []
+        preferred = connection.execute(_PREFERRED, {**asked, "most": preferences}) if preferences else []
+        facts = sorted(keyed, key=lambda row: (hashes.index(row.key_hash), row.id))
+        return LookedUp(
+            facts=[_memory(row) for row in facts],
+            preferences=[_memory(row) for row in preferred],
+            # where very many wait, one of this namespace may
+            waits=namespace in queue or len(queue) == _WAITING_READ,
+        )
 
 
-def standing(database: Database, namespace: str, user: str, limit: int) -> list[Memory]:
-    """Return the user's weightiest preferences among the newest: they hold whatever the question is.
+def _memory(row: Any) -> Memory:
+    told = dict(zip(_FIELDS, row, strict=False))  # the hash of the key stands behind them
+    return Memory(**told | {"status": Status(told["status"])})
 
-    How reports are to be written comes first: every report is, whatever else its reader prefers.
-    """
-    # the few columns that decide, of all; whole rows, of the chosen alone: they cost fifty times as much
-    newest = (
-        columns(
-            col(MemoryRow.pk),
-            col(MemoryRow.key),
-            col(MemoryStateRow.status),
-            col(MemoryStateRow.importance),
-            col(MemoryStateRow.weight),
-        )
-        .where(
-            col(MemoryRow.pk) == col(MemoryStateRow.pk),
-            col(MemoryRow.namespace) == namespace,
-            col(MemoryRow.user).in_(["", user]),
-            col(MemoryRow.kind) == "preference",
-            col(MemoryRow.live),
-        )
-        .order_by(col(MemoryRow.pk).desc())
-        .limit(_PREFERENCES_READ)
-    )
-    with database.reading() as session:
-        told = [row for row in session.execute(newest) if row.status == Status.active.value]
-        order = sorted(
-            told, key=lambda row: (not row.key.startswith(_STYLE), -row.importance, -row.weight, row.pk)
-        )
-        best = [row.pk for row in order[:limit]]
-        chosen = _joined().where(col(MemoryRow.pk).in_(best))
-        found = {state.pk: to_memory(row, state) for row, state in session.exec(chosen)} if best else {}
-    return [found[pk] for pk in best if pk in found]
+
+_M, _S = SQLModel.metadata.tables["memory"].c, SQLModel.metadata.tables["memory_state"].c
+#: What a Memory is made of, as columns: the objects of its two rows cost three times as much to read.
+_FIELDS = [field.name for field in fields(Memory)]
+_COLUMNS = [*(_M[name] if name in _M else _S[name] for name in _FIELDS), _M.key_hash]
+_WHOLE = columns(*_COLUMNS).where(_M.pk == _S.pk)
+_QUEUE = columns(SQLModel.metadata.tables["memory_outbox"].c.pk).limit(_WAITING_READ).subquery()
+_WAITING = columns(_M.namespace).join(_QUEUE, _QUEUE.c.pk == _M.pk)
+_BY_IDS = _WHOLE.where(_M.id.in_(bindparam("ids", expanding=True)))
+_MINE = and_(_M.namespace == bindparam("namespace"), _M.user.in_(bindparam("users", expanding=True)))
+# The status is not in the query, and the kind is hidden from the planner: SQLite, which knows nothing of how many
+# rows have one value, would start from the indexes over them, which hold nearly every row.
+_BY_KEYS = _WHOLE.where(
+    _MINE, _M.kind.concat("") == "fact", _M.key_hash.in_(bindparam("hashes", expanding=True))
+)
+
+
+def _weightiest(of: Any, state: Any) -> list[Any]:
+    style = func.substr(of.key, 1, len(_STYLE)) == _STYLE
+    return [case((style, 0), else_=1), state.importance.desc(), state.weight.desc(), of.pk]
+
+
+# the few columns that decide, of all; whole rows, of the chosen alone: they cost fifty times as much
+_NEWEST = (
+    columns(_M.pk, _M.key, _S.status, _S.importance, _S.weight)
+    .where(_M.pk == _S.pk, _MINE, _M.kind == "preference", _M.live)
+    .order_by(_M.pk.desc())
+    .limit(_PREFERENCES_READ)
+    .subquery()
+)
+_CHOSEN = (
+    columns(_NEWEST.c.pk)
+    .where(_NEWEST.c.status == Status.active.value)
+    .order_by(*_weightiest(_NEWEST.c, _NEWEST.c))
+    .limit(bindparam("most"))
+)
+_PREFERRED = _WHOLE.where(_M.pk.in_(_CHOSEN)).order_by(*_weightiest(_M, _S))
 
 
 def page(

@@ -20,8 +20,9 @@ from memory_service.hits import beside, hit_of
 from memory_service.index.port import MemoryIndex, Scope
 from memory_service.naming import Named, named
 from memory_service.ranking import Ask, Depth, Ranked, Ranking
-from memory_service.reading import by_ids, by_keys, standing
+from memory_service.reading import LookedUp, by_ids, looked_up
 from memory_service.scoring import (
+    TRUSTED,
     Scale,
     Tier,
     Weights,
@@ -122,11 +123,12 @@ class Recall:
         if not question.text.strip():
             return []
         asked = _Asked(question=question, at=at, as_of=question.as_of or at, scale=self._scale())
-        exact = self._by_key(asked)
+        known = self._looked_up(asked)
+        exact = self._certain(known.facts, 1.0, asked)
         named = {hit.id for hit in exact}
-        found = exact + [hit for hit in self._aided(asked) if hit.id not in named]
+        found = exact + [hit for hit in self._aided(asked, whole=not known.waits) if hit.id not in named]
         seen = {hit.id for hit in found[: question.limit]}
-        preferences = [hit for hit in self._standing(asked) if hit.id not in seen]
+        preferences = [hit for hit in self._certain(known.preferences, 0.0, asked) if hit.id not in seen]
         archived = self._archived(asked, found=len(found))
         return found[: question.limit - len(preferences) - len(archived)] + preferences + archived
 
@@ -148,39 +150,44 @@ class Recall:
             least=0.0 if wanted else archive.LEAST_SHARE,
         )
 
-    def _by_key(self, asked: _Asked) -> list[MemoryHit]:
-        if not asked.wants("fact"):
-            return []
+    def _looked_up(self, asked: _Asked) -> LookedUp:
         question = asked.question
-        found = by_keys(self._store.database, question.namespace, question.user, question_keys(question.text))
-        full = {"similarity": self._weights.similarity, "keywords": self._weights.keywords}
-        return [self._certain(memory, full, asked) for memory in found if asked.may_see(memory)]
+        return looked_up(
+            self._store.database,
+            question.namespace,
+            question.user,
+            hashes=question_keys(question.text) if asked.wants("fact") else [],
+            preferences=min(_STANDING, question.limit // 2) if asked.wants("preference") else 0,
+        )
 
-    def _standing(self, asked: _Asked) -> list[MemoryHit]:
-        question = asked.question
-        most = min(_STANDING, question.limit // 2) if asked.wants("preference") else 0
-        found = standing(self._store.database, question.namespace, question.user, most)
-        none = {"similarity": 0.0, "keywords": 0.0}
-        return [self._certain(memory, none, asked) for memory in found if asked.may_see(memory)]
-
-    def _certain(self, memory: Memory, known: dict[str, float], asked: _Asked) -> MemoryHit:
-        """Return a hit that was looked up, not ranked."""
+    def _certain(self, memories: list[Memory], known: float, asked: _Asked) -> list[MemoryHit]:
+        """Return hits that were looked up, not ranked: `known` of 1 for certain. What is barely trusted is no fact for that."""
         parts = score_parts(self._weights, asked.scale, now=asked.at.timestamp(), half=1.0)
-        values = {"importance": memory.importance, "last_ts": memory.last_access_at, "hl": memory.half_life_s}
-        rest = {name: evaluate(parts[name], values) for name in ("importance", "recency")}
-        return hit_of(memory, "high", known | rest, asked.at, certified=True)
+        told = {"similarity": known * self._weights.similarity, "keywords": known * self._weights.keywords}
+        hits = []
+        for memory in memories:
+            if asked.may_see(memory):
+                values = {
+                    "importance": memory.importance,
+                    "last_ts": memory.last_access_at,
+                    "hl": memory.half_life_s,
+                }
+                rest = {name: evaluate(parts[name], values) for name in ("importance", "recency")}
+                of: Literal["high", "middle"] = "high" if memory.trust >= TRUSTED else "middle"
+                hits.append(hit_of(memory, of, told | rest, asked.at, certified=True))
+        return hits
 
-    def _aided(self, asked: _Asked) -> list[MemoryHit]:
+    def _aided(self, asked: _Asked, *, whole: bool) -> list[MemoryHit]:
         """Return the ranked memories, with what a rewording brings beside them, in the order of a reranker."""
         question = asked.question
         aid = self._aids.begin(question.text, question.namespace, question.run)
         worded, wanted = aid.rewritten(), aid.wanted(question.limit)
-        hits = self._ranked(asked, question.text, wanted)
+        hits = self._ranked(asked, question.text, wanted, whole=whole)
         if worded:
-            hits = beside(hits, self._ranked(asked, worded, wanted))
+            hits = beside(hits, self._ranked(asked, worded, wanted, whole=whole))
         return aid.ordered(hits)
 
-    def _ranked(self, asked: _Asked, text: str, wanted: int) -> list[MemoryHit]:
+    def _ranked(self, asked: _Asked, text: str, wanted: int, *, whole: bool) -> list[MemoryHit]:
         """Return the ranked memories that SQL still has; usually one SELECT, more where many are gone."""
         ask = Ask(
             scope=asked.scope(),
@@ -192,11 +199,14 @@ class Recall:
         ranked = self._ranking.best(ask, asked.scale)
         kept: list[MemoryHit] = []
         while len(kept) < wanted and (some := list(itertools.islice(ranked, wanted + _SPARE))):
-            kept += self._checked(asked, text, some)
+            kept += self._checked(asked, text, some, whole=whole)
         return kept
 
-    def _checked(self, asked: _Asked, text: str, ranked: list[Ranked]) -> Iterator[MemoryHit]:
-        """Yield what SQL still says of the ranked, in one SELECT; tell the relay where the index is behind."""
+    def _checked(self, asked: _Asked, text: str, ranked: list[Ranked], *, whole: bool) -> Iterator[MemoryHit]:
+        """Yield what SQL still says of the ranked, in one SELECT; tell the relay where the index is behind.
+
+        While the index is not `whole` nothing is certified: what waits might stand above.
+        """
         memories = by_ids(self._store.database, [one.id for one in ranked])
         services = {str(memory.slots.get("service", "")) for memory in memories.values()} - {""}
         behind = [(m.pk, m.rev) for one in ranked if (m := memories.get(one.id)) and m.rev != one.rev]
@@ -209,9 +219,8 @@ class Recall:
             of = self._tier(asked, text, memory, one, services)
             if of != "low":
                 # what was scored by an older revision stands where that one stood
-                yield hit_of(
-                    memory, of, one.explain, asked.at, certified=one.certified and memory.rev == one.rev
-                )
+                sure = whole and one.certified and memory.rev == one.rev
+                yield hit_of(memory, of, one.explain, asked.at, certified=sure)
 
     def _tier(self, asked: _Asked, text: str, memory: Memory, one: Ranked, services: set[str]) -> Tier:
         """Return how sure it is that a memory is about what was searched for."""
