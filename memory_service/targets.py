@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import RLock
 from typing import Any
 
 from sqlmodel import col, select
 
 from kernel import logs
+from kernel.clock import monotonic
 from kernel.database import Database
 from kernel.errors import Fatal, NightdeskError
 from memory_service.embed.port import Embedder
@@ -18,6 +19,9 @@ from memory_service.space import CURRENT, SHADOW, Space, model_of, probe_of, sam
 from memory_service.tables import EmbedSpaceRow
 
 log = logs.get(__name__)
+
+#: Between two tries to make an embedder that could not be made: a model that is gone for good costs seconds each time.
+_AGAIN_SECONDS = 300.0
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class Targets:
         self.served = ""
         #: Counts what makes those who hold the served index ask for it again: a swap, an index opened anew.
         self.version = 0
-        self._emptied = False
+        self._lacking = False
+        self._try_at = float("-inf")
 
     def written(self) -> list[Target]:
         """Return the targets of every write: the served one first."""
@@ -79,7 +84,7 @@ class Targets:
                 # opened anew it is set aside and starts empty
                 known.index.close()
                 del self._open[row.id]
-                self._emptied = True
+                self._lacking = True
                 self.version += 1
             if row.id not in self._open:
                 space = space_of(row)
@@ -87,16 +92,34 @@ class Targets:
                 self._open[row.id] = Target(space, self._engines.open_index(space), embedder)
             return self._open[row.id]
 
+    def try_again(self) -> None:
+        """Make embedders that could not be made when their index was opened: an endpoint may have been away."""
+        if monotonic() < self._try_at:
+            return
+        self._try_at = monotonic() + _AGAIN_SECONDS
+        with self._database.reading() as session:
+            rows = {row.id: row for row in session.exec(select(EmbedSpaceRow))}
+        with self._lock:
+            lacking = [target for target in self._open.values() if target.embedder is None]
+        for target in lacking:  # outside the lock: it may take seconds, and others write meanwhile
+            row = rows.get(target.space.id)
+            embedder = self._made_again(row) if row is not None else None
+            with self._lock:
+                if embedder is not None and self._open.get(target.space.id) is target:
+                    self._open[target.space.id] = replace(target, embedder=embedder)
+                    self._lacking = True
+                    self.version += 1
+
     def serve(self, space: Space) -> None:
         """Note that SQL serves another space now."""
         self._note(space.id)
         self._engines.publish(space)
 
-    def take_emptied(self) -> bool:
-        """Return, once, whether an index was unreadable and starts anew: it is to be compared with SQL."""
+    def take_lacking(self) -> bool:
+        """Return, once, whether an index started anew or had no embedder for a while: it is to be compared with SQL."""
         with self._lock:
-            emptied, self._emptied = self._emptied, False
-            return emptied
+            lacking, self._lacking = self._lacking, False
+            return lacking
 
     def _note(self, served: str) -> None:
         with self._lock:

@@ -24,9 +24,10 @@ class Tending:
         self._stop = stop
 
     def tick(self, relay: Callable[[], object]) -> None:
-        """Bring the index up to date, fill one that had to start anew, go on with a build that a dead worker left."""
+        """Bring the index up to date, fill one that lacks memories, go on with a build that a dead worker left."""
         self._targets.written()
-        if self._targets.take_emptied():
+        self._targets.try_again()
+        if self._targets.take_lacking():
             self.relay.reconcile()
             self.relay.drain()
         relay()

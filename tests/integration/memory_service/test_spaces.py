@@ -8,7 +8,7 @@ from threading import Event, Thread
 import pytest
 from sqlmodel import col, func, select
 
-from kernel.errors import Correctable, Refused
+from kernel.errors import Correctable, Refused, Retryable
 from memory_service import lexical
 from memory_service.audit import take_turn
 from memory_service.domain import Status
@@ -373,3 +373,25 @@ def test_giving_up_a_build_waits_for_the_swap_under_way_and_leaves_one_space_ser
         assert giving_up.is_alive(), "it waits for its turn"
     giving_up.join()
     assert served(desk) == new
+
+
+def test_an_endpoint_that_was_away_when_the_index_was_opened_is_asked_again(tmp_path: Path) -> None:
+    remember_all(tmp_path)
+    away = [True]
+
+    class Away(HashEmbedder):
+        def passages(self, texts: list[str]) -> list[Vector]:
+            if away:
+                raise Retryable("the endpoint is away")
+            return super().passages(texts)
+
+    with world(tmp_path, embedder=Other(), others=[Away()]) as desk:
+        id_ = desk.remember("told while the endpoint was away")
+        assert desk.spaces.standing()["ranked"] is False
+        away.clear()
+        version = desk.targets.version
+        Tending(desk.relay, desk.targets, desk.spaces, Event()).tick(desk.memory.relay)
+        assert desk.targets.version > version, "whoever holds the index without a model asks again"
+        desk.serve()
+        assert desk.texts(TEXTS[3])[0] == TEXTS[3]
+        assert id_ in desk.index.revisions()
