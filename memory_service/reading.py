@@ -104,7 +104,8 @@ def looked_up(
         connection = session.connection()
         queue = connection.execute(_WAITING).scalars().all()
         keyed = connection.execute(_BY_KEYS, {**asked, "hashes": list(hashes)}).all() if hashes else []
-        preferred = connection.execute(_PREFERRED, {**asked, "most": preferences}) if preferences else []
+        weightiest = {**asked, "most": preferences}
+        preferred = connection.execute(_PREFERRED, weightiest).all() if preferences else []
         facts = sorted(keyed, key=lambda row: (hashes.index(row.key_hash), row.id))
         return LookedUp(
             facts=[_memory(row) for row in facts],

@@ -161,7 +161,7 @@ class Recall:
         )
 
     def _certain(self, memories: list[Memory], known: float, asked: _Asked) -> list[MemoryHit]:
-        """Return hits that were looked up, not ranked: `known` of 1 for certain. What is barely trusted is no fact for that."""
+        """Return hits that were looked up, not ranked; what is barely trusted is no fact for that."""
         parts = score_parts(self._weights, asked.scale, now=asked.at.timestamp(), half=1.0)
         told = {"similarity": known * self._weights.similarity, "keywords": known * self._weights.keywords}
         hits = []

@@ -86,7 +86,7 @@ def _among(key: str, values: tuple[str, ...]) -> Any:
 
     Measured at 50,000 points: similarity 5.4 ms against 7.3 (two values: 6.2), keywords with their idf 1.1 against 3.2.
     """
-    each = [edge.FieldCondition(key, match=edge.MatchValue(value)) for value in values]
+    each: list[Any] = [edge.FieldCondition(key, match=edge.MatchValue(value)) for value in values]
     if not each:
         return edge.FieldCondition(
             key, match=edge.MatchAny([])
