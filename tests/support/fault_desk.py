@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from kernel.records import ApprovalRow, CallRow, RunRow
 from kernel.states import RUN_ENDED, ApprovalState, QuestionState, RunState
 from kernel.working import REQUEST
 from tests.support.fault_books import run_budget, run_letters
-from tests.support.fault_memory import run_memory
+from tests.support.fault_memory import STORIES, run_memory
 from tests.support.fault_world import World, agents, write_actions
 from tests.support.little_desk import Desk, make_settings
 
@@ -236,7 +237,7 @@ def _give_up(folder: Path, redis_url: str, worker: str) -> None:
 #: The later ones are cheaper: a point that several reach is struck in the last of them.
 SCENARIOS: dict[str, Callable[[Path, str, str], None]] = {
     "migrate": _work,
-    "memory": run_memory,
+    **{name: partial(run_memory, name) for name in STORIES},
     "letters": run_letters,
     "budget": run_budget,
     "old": _old,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlmodel import col, select
 
 from kernel.redaction import Redactor
@@ -21,7 +23,7 @@ def forget_on_purpose(memory: World, run_id: str) -> None:
     upkeep = Upkeep(memory.database, drain=drain, decay=memory.memory.decay, now=lambda: memory.now)
     estate = Estate(memory.database, redaction=Redactor([]), drain=drain, now=lambda: memory.now)
     upkeep.tidy()
-    upkeep.learnt(run_id)
+    memory.memory.learn(run_id)
     old = memory.remember(OLD)
     with memory.database.writing("test") as session:
         row = session.exec(select(MemoryRow).where(col(MemoryRow.id) == old)).one()
@@ -33,3 +35,12 @@ def forget_on_purpose(memory: World, run_id: str) -> None:
     lines = estate.export({"namespace": "default"})["lines"]
     estate.take({"namespace": ELSEWHERE, "lines": lines})
     estate.erase({"namespace": ELSEWHERE})
+
+
+def forgetting_problems(memories: Sequence[tuple[MemoryRow, MemoryStateRow]]) -> list[str]:
+    """Return what is wrong with what was brought back and what was erased."""
+    back = [state.status for row, state in memories if (row.namespace, row.text) == ("default", OLD)]
+    problems = [f"brought back, and now: {back}"] if back != [Status.active.value] else []
+    return problems + [
+        f"erased, and there: {row.text}" for row, _ in memories if row.namespace == ELSEWHERE and row.text
+    ]

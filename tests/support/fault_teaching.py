@@ -68,7 +68,11 @@ def judge(memory: World) -> None:
 
 
 def teaching_problems(texts: list[str]) -> list[str]:
-    """Return what is wrong with what was taught and judged; its texts are all that a year later is left to see."""
-    problems = [f"not taught: {TOLD['text']}"] if TOLD["text"] not in texts else []
-    problems += [f"not accepted: {ACCEPTED}"] if ACCEPTED not in texts else []
+    """Return what is wrong with what a run was taught."""
+    return [f"not taught: {TOLD['text']}"] if TOLD["text"] not in texts else []
+
+
+def judgement_problems(texts: list[str]) -> list[str]:
+    """Return what is wrong with what was judged."""
+    problems = [f"not accepted: {ACCEPTED}"] if ACCEPTED not in texts else []
     return problems + [f"rejected, and there: {text}" for text in texts if text == REJECTED]
