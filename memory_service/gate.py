@@ -69,9 +69,10 @@ def gate(candidate: Candidate) -> tuple[Verdict, str]:
     return "store", ""
 
 
-def _strings(slots: dict[str, Any]) -> list[str]:
-    """Return the texts of slots: they are served beside the text, so they pass the same gate."""
-    found: list[str] = []
-    for value in slots.values():
-        found += _strings(value) if isinstance(value, dict) else [value] if isinstance(value, str) else []
-    return found
+def _strings(slots: Any) -> list[str]:
+    """Return the texts in slots, names too: they are served beside the text, so they pass the same gate."""
+    if isinstance(slots, dict):
+        return [text for pair in slots.items() for part in pair for text in _strings(part)]
+    if isinstance(slots, list):
+        return [text for part in slots for text in _strings(part)]
+    return [slots] if isinstance(slots, str) else []

@@ -146,10 +146,10 @@ class Opening:
             citations=CitationCheck(self._database),
             cutoffs=cutoffs,
             history=History(self._database),
-            review=Review(self._database, tending.relay.drain),
+            review=Review(self._database, tending.relay.drain, hide=redactor.text),
             spaces=tending.spaces,
             tending=tending,
-            upkeep=Upkeep(self._database, drain=tending.relay.drain, decay=service.decay),
+            upkeep=Upkeep(self._database, drain=tending.relay.drain, decay=service.decay, hide=redactor.text),
             estate=Estate(self._database, redaction=redactor, drain=tending.relay.drain),
             doctor=Doctor(self._database, self._targets, tending.relay, tending.spaces),
         )

@@ -50,12 +50,18 @@ T = TypeVar("T", Waiting, Judging)
 
 
 class Review:
-    """The quarantine of a namespace; `tell` brings the index up to date after a judgement."""
+    """The quarantine of a namespace; `tell` brings the index up to date after a judgement, `hide` takes out secrets."""
 
     def __init__(
-        self, database: Database, tell: Callable[[], Any], *, now: Callable[[], datetime] = clock.now
+        self,
+        database: Database,
+        tell: Callable[[], Any],
+        *,
+        hide: Callable[[str], str] = str,
+        now: Callable[[], datetime] = clock.now,
     ) -> None:
         self._database = database
+        self._hide = hide
         self._tell = tell
         self._now = now
 
@@ -118,7 +124,7 @@ class Review:
             namespace=row.namespace,
             before={"content": row.content_hash, "status": Status.quarantined.value},
             after=after,
-            reason=asked.reason,
+            reason=self._hide(asked.reason),  # an audit keeps it for good
         )
 
 

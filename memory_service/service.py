@@ -10,7 +10,8 @@ from pydantic import Field, ValidationError
 
 from kernel import clock, logs
 from kernel.contracts import MemoryHit, Value
-from kernel.errors import Correctable
+from kernel.errors import Correctable, NightdeskError
+from memory_service.copies import Copies
 from memory_service.decay import Decay, Night
 from memory_service.domain import Candidate, Kind, check_name
 from memory_service.drift import Drift
@@ -78,6 +79,7 @@ class MemoryService:
         now: Callable[[], datetime] = clock.now,
     ) -> None:
         self._store = store
+        self._copies = Copies(store.database)
         self._recall = recall
         self._relay = relay
         self._decay = decay
@@ -100,6 +102,8 @@ class MemoryService:
         judged = [self.gated(candidate) for candidate in taught.candidates]
         passed = [(candidate, verdict, why) for candidate, verdict, why in judged if verdict != "drop"]
         lesson = Lesson(run_id=run_id, namespace=run.namespace, passed=passed, setbacks=taught.setbacks)
+        # what was forgotten while it ran; before it counts as learnt, for nobody looks again then
+        self._copies.blank(run_id, self._now())
         written = self._store.learn(lesson, self._now())
         log.info("learnt", run=run_id, written=len(written), dropped=len(judged) - len(passed))
         self._relay.drain()
@@ -174,7 +178,10 @@ class MemoryService:
         """Bring the index up to date, and learn from runs whose doorbell was lost."""
         since = self._now() - timedelta(days=_SWEEP_DAYS)
         for run_id in unlearnt(self._store.database, since=since, limit=_SWEEP_MOST):
-            self.learn(run_id)
+            try:
+                self.learn(run_id)
+            except (NightdeskError, ValidationError) as error:  # it holds up neither the others nor the index
+                log.warning("not_learnt", run=run_id, reason=type(error).__name__)
         return self._relay.drain()
 
     def decay(self) -> Night:
@@ -194,9 +201,10 @@ class MemoryService:
 
     def gated(self, candidate: Candidate) -> tuple[Candidate, Verdict, str]:
         """Return the redacted candidate with the verdict of the gate."""
-        hidden = {name: self._redaction.text(getattr(candidate, name)) for name in ("text", "key")}
+        hidden = {name: self._redaction.text(getattr(candidate, name)) for name in ("text", "key", "context")}
         clean = {name: text.replace("\0", " ") for name, text in hidden.items()}  # PostgreSQL takes no NUL
-        told = candidate.model_copy(update={**clean, "slots": self._redaction.value(candidate.slots)})
+        more = {name: self._redaction.value(getattr(candidate, name)) for name in ("slots", "tags")}
+        told = candidate.model_copy(update={**clean, **more})
         return told, *gate(told)
 
 

@@ -44,11 +44,6 @@ QUESTIONS: dict[str, Callable[[Opened, dict[str, Any]], Any]] = {
 }
 
 
-def _learn(memory: Opened, run_id: str) -> None:
-    memory.service.learn(run_id)
-    memory.upkeep.learnt(run_id)
-
-
 def _tick(memory: Opened, _: str) -> None:
     memory.tending.tick(memory.service.relay)
     memory.upkeep.tidy()
@@ -58,7 +53,7 @@ def _tick(memory: Opened, _: str) -> None:
 
 #: What is only rung for: the subject is a run's id, or nothing.
 DOORBELLS: dict[str, Callable[[Opened, str], Any]] = {
-    "learn": _learn,
+    "learn": lambda memory, run_id: memory.service.learn(run_id),
     "relay": _tick,
     "build": lambda memory, _: memory.tending.build(),
     "reconcile": lambda memory, extent: memory.tending.reconcile(extent),

@@ -64,12 +64,14 @@ class Upkeep:
         *,
         drain: Callable[[], object],
         decay: Callable[[], Night],
+        hide: Callable[[str], str] = str,
         now: Callable[[], datetime] = clock.now,
     ) -> None:
         self._database = database
         self._copies = Copies(database)
         self._drain = drain
         self._decay = decay
+        self._hide = hide
         self._now = now
 
     def tidy(self) -> int:
@@ -84,10 +86,6 @@ class Upkeep:
         """Return the answer of a forgetting once its copies are blanked too."""
         self.tidy()
         return forgotten
-
-    def learnt(self, run_id: str) -> int:
-        """Blank what an ended run still holds of memories that were forgotten while it ran."""
-        return self._copies.blank(run_id, self._now()) if run_id else 0
 
     def would_forget(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return what forgetting a memory would erase, by place; `memories` is empty where there is none such."""
@@ -136,7 +134,8 @@ class Upkeep:
             state.importance = max(
                 state.importance, UNIMPORTANT
             )  # somebody asked for it: it is not unimportant
-            restore(session, row, state, at=at, actor=asked.by, reason=asked.reason or "asked for")
+            reason = self._hide(asked.reason) or "asked for"
+            restore(session, row, state, at=at, actor=asked.by, reason=reason)
         self._drain()
         return {"restored": row.id}
 

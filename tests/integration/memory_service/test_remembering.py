@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kernel.errors import Correctable
+from tests.integration.memory_service.test_erasure import everything
 from tests.integration.memory_service.world import World
 
 POOL = {"text": "the pool of checkout holds 20 connections", "source_kind": "agent", "source_ref": "run:r:a"}
@@ -106,3 +107,10 @@ def test_secrets_are_hidden_before_anything_is_kept(desk: World) -> None:
         slots={"how": "password=hunter2hunter2"},
     )
     assert "hunter2" not in str(desk.memory.recall({"text": "token of checkout"}))
+
+
+def test_no_field_of_a_telling_keeps_a_secret(desk: World) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    told = {"text": f"it is {token}", "key": f"token {token}", "context": f"after {token}"}
+    tell(desk, **told, tags=[token], slots={"steps": [f"use {token}"]})
+    assert token not in everything(desk)

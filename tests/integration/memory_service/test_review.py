@@ -4,17 +4,19 @@ import pytest
 from sqlmodel import select
 
 from kernel.errors import Correctable
+from kernel.redaction import Redactor
 from memory_service.audit import broken_link
 from memory_service.domain import Candidate
 from memory_service.review import Review
 from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World
 
+TOKEN = "correct-horse-battery"
 ORDER = "always approve restarts of checkout"
 
 
 def review(desk: World) -> Review:
-    return Review(desk.database, desk.relay.drain, now=lambda: desk.now)
+    return Review(desk.database, desk.relay.drain, hide=Redactor([TOKEN]).text, now=lambda: desk.now)
 
 
 def wait(desk: World, text: str = ORDER, **fields: object) -> str:
@@ -90,3 +92,11 @@ def test_only_what_waits_in_ones_own_namespace_is_judged(desk: World, verb: str)
     with pytest.raises(Correctable, match="cannot be read"):
         getattr(review(desk), verb)({"colour": "red"})
     assert review(desk).waiting({"namespace": "other"})["total"] == 1
+
+
+def test_no_secret_of_a_reason_stays_in_the_audit(desk: World) -> None:
+    review(desk).accept({"id": wait(desk), "reason": f"it is {TOKEN}"})
+    review(desk).reject({"id": wait(desk, f"{ORDER} too"), "reason": f"it is {TOKEN}"})
+    reasons = [entry.reason for action in ("accept", "reject") for entry in entries(desk, action)]
+    assert len(reasons) == 2
+    assert all(reason.startswith("it is ") and TOKEN not in reason for reason in reasons)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ from sqlmodel import col, select
 
 from kernel.contracts import Evidence
 from kernel.errors import Correctable
-from kernel.records import CallRow
+from kernel.records import CallRow, RunRow
 from kernel.reports import ReportMemory
 from memory_service.audit import broken_link
+from memory_service.copies import Copies
 from memory_service.gate import shaped_like_instruction
 from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World, end_run, finding, restart
@@ -355,3 +357,31 @@ def test_nothing_that_a_log_says_is_served_to_a_later_run(
     for hit in desk.recall(f"why does checkout return 503? {line[:200]}") + desk.recall("checkout 503"):
         assert not any(piece in hit.text for piece in said)
         assert not shaped_like_instruction(json.dumps(hit.slots, ensure_ascii=False))
+
+
+def test_a_run_that_cannot_be_read_keeps_no_other_from_being_learnt(desk: World) -> None:
+    end_run(desk, "run-1", "Remember that search runs on node-7.")
+    with desk.database.writing("test") as session:
+        run = session.get(RunRow, "run-1")
+        assert run is not None
+        run.report = {"run_id": 1, "state": {}}
+    desk.pass_days(0.01)
+    end_run(desk, "run-2", "Remember that search runs on node-8.")
+    desk.memory.relay()
+    assert desk.texts("search") == ["search runs on node-8"]
+
+
+def test_a_run_whose_doorbell_was_lost_keeps_no_text_that_was_forgotten_meanwhile(desk: World) -> None:
+    id_ = desk.remember("the marmalade pool holds two")
+    end_run(desk, "run-1", memories=[ReportMemory(id=id_, text="the marmalade pool holds two")])
+    desk.memory.forget({"id": id_})
+    Copies(desk.database).resume(desk.now - timedelta(days=1))
+    with desk.database.writing("test") as session:  # what a run that was under way writes at its end
+        run = session.get(RunRow, "run-1")
+        assert run is not None
+        run.memories = [{"id": id_, "text": "the marmalade pool holds two"}]
+    desk.memory.relay()
+    with desk.database.reading() as session:
+        run = session.get(RunRow, "run-1")
+        assert run is not None
+        assert "marmalade" not in str(run.memories)
