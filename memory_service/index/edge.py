@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 import qdrant_edge as edge
 
+from kernel.errors import Retryable
 from memory_service.index.edge_query import Legs, filter_of, vectors
 from memory_service.index.folder import IndexDamaged, attempt, mark, marked, own, set_aside
 from memory_service.index.port import (
@@ -26,6 +27,8 @@ from memory_service.index.port import (
     held_of,
 )
 
+#: What Linux calls ENOSPC, as the engine passes it on.
+_FULL = "No space left on device"
 _TYPES = {"keyword": edge.PayloadSchemaType.Keyword, "integer": edge.PayloadSchemaType.Integer}
 
 
@@ -36,14 +39,15 @@ class EdgeIndex:
         self._folder = folder
         self._owner = own(folder)
         self._closing = Lock()
+        self._ended = Event()
         self._writing = Lock()
-        self._shard: Any = _opened(folder, dimensions)
+        self._shard: Any = _opened(folder, dimensions, self._ended)
 
     def upsert(self, points: list[Point]) -> None:
         """Insert points, or replace those of a lower `rev`; a late message changes nothing."""
         # looked up and compared here: the engine's condition holds for a whole operation, so that it would take
         # one for each revision (a look-up costs a fifteenth of a write)
-        with self._writing, _Told(self._folder):
+        with self._writing, _Told(self._folder, self._ended):
             known = {held.id: held.rev for held in self._held([point.id for point in points])}
             newer = {p.id: p for p in points if known.get(p.id, -1) < int(p.payload["rev"])}
             if newer:
@@ -53,12 +57,12 @@ class EdgeIndex:
     def delete(self, ids: list[str]) -> None:
         """Remove points; unknown ids are no error."""
         if ids:
-            with self._writing, _Told(self._folder):
+            with self._writing, _Told(self._folder, self._ended):
                 self._shard.update(edge.UpdateOperation.delete_points(list(ids)))
 
     def search(self, search: Search) -> Found:
         """Return the best memories in scope: each leg is searched once, then one query ranks the candidates."""
-        with _Told(self._folder):
+        with _Told(self._folder, self._ended):
             return self._search(search)
 
     def _search(self, search: Search) -> Found:
@@ -77,7 +81,12 @@ class EdgeIndex:
             alike = self._shard.query(legs.alike(found_by_words))
             cosines.update({point.id: point.score for point in alike})
         return Found(
-            hits=[IndexHit(str(id_), p.score, cosines[id_], p.payload) for id_, p in ranked],
+            hits=[
+                # one that is gone since it was ranked has no cosine
+                IndexHit(str(id_), p.score, cosines[id_], p.payload)
+                for id_, p in ranked
+                if id_ in cosines
+            ],
             dense_floor=dense[-1].score if len(dense) == full else 0.0,
             sparse_floor=sparse[0][-1].score if sparse and len(sparse[0]) == full else 0.0,
             complete=len(dense) < full,
@@ -91,7 +100,7 @@ class EdgeIndex:
 
     def page(self, after: str, limit: int) -> list[Held]:
         """Return the next points in the order of their ids."""
-        with _Told(self._folder):
+        with _Told(self._folder, self._ended):
             # the offset is the first id of the page, not the last of the one before
             request = edge.ScrollRequest(
                 offset=after or None, limit=limit + bool(after), with_payload=list(HELD), with_vector=False
@@ -101,7 +110,7 @@ class EdgeIndex:
 
     def held(self, ids: list[str]) -> list[Held]:
         """Return what there is of these ids."""
-        with _Told(self._folder):
+        with _Told(self._folder, self._ended):
             return self._held(ids)
 
     def _held(self, ids: list[str]) -> list[Held]:
@@ -118,41 +127,51 @@ class EdgeIndex:
 
     def flush(self) -> None:
         """Put everything on the disk; until then the write-ahead log holds it."""
-        with _Told(self._folder):
+        with _Told(self._folder, self._ended):
             self._shard.flush()
 
     def close(self) -> None:
         """Release the folder; a second call does nothing."""
         with self._closing:
             if not self._owner.closed:
+                self._ended.set()
                 self._shard.close()
                 self._owner.close()
 
 
-def _opened(folder: Path, dimensions: int) -> Any:
+def _opened(folder: Path, dimensions: int, ended: Event) -> Any:
     """Open the shard; one that cannot be read is set aside, and an empty one takes its place."""
     shard = folder / "shard"
     with attempt(folder, shard):
         try:
-            with _Told(folder):
+            with _Told(folder, ended):
                 return _open(shard, dimensions)
         except IndexDamaged as error:
             set_aside(folder, shard, error.why)
-            with _Told(folder):
+            with _Told(folder, ended):
                 return _open(shard, dimensions)
 
 
 class _Told:
     """Gives the engine's errors a name: it raises `Exception` itself, or panics outside that tree."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, ended: Event) -> None:
         self._folder = folder
+        self._ended = ended
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
         if kind is Exception or (kind is not None and kind.__name__ == "PanicException"):
+            if self._ended.is_set():  # the folder may have a new owner by now: nothing of it is damaged
+                raise Retryable("the memory index was closed meanwhile", why=str(error)[:500]) from error
+            if _FULL in str(error):  # nor is it here; a new one would need even more
+                raise Retryable(
+                    f"there is no room for the memory index in {self._folder}",
+                    why=str(error)[:500],
+                    next_step="Free some space; what waits is indexed then.",
+                ) from error
             mark(self._folder, str(error))
             raise IndexDamaged(
                 f"the memory index in {self._folder} is in trouble",

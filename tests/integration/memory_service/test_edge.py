@@ -6,10 +6,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
-from kernel.errors import Fatal
+from kernel.errors import Fatal, Retryable
 from memory_service.index.edge import EdgeIndex
 from memory_service.index.folder import IndexDamaged
 from tests.integration.memory_service.index_contract import (
@@ -129,3 +130,53 @@ def test_what_turns_out_unreadable_later_is_told_and_starts_anew_when_opened_aga
     again = EdgeIndex(tmp_path / "space", DIMENSIONS)
     assert (again.count(), again.broken()) == (0, False)
     again.close()
+
+
+class _Through:
+    """A shard of which one thing is otherwise."""
+
+    def __init__(self, shard: Any, **otherwise: Any) -> None:
+        self._shard = shard
+        self._otherwise = otherwise
+
+    def __getattr__(self, name: str) -> Any:
+        return self._otherwise.get(name) or getattr(self._shard, name)
+
+
+def test_a_point_that_is_deleted_while_it_is_searched_for_is_no_error(index: EdgeIndex) -> None:
+    index.upsert([point(1, "checkout"), point(2, "checkout " * 4 + "gateways of the other region")])
+    shard, queries = index._shard, []
+
+    def query(request: Any) -> Any:
+        queries.append(request)
+        return shard.query(request) if len(queries) == 1 else []  # gone before its cosine was asked for
+
+    index._shard = _Through(shard, query=query)
+    found = index.search(search("checkout", candidates=1))
+    assert len(queries) == 2
+    assert ids(found.hits) == [1]
+
+
+def test_a_reader_that_outlives_the_closing_marks_nothing_as_damaged(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    index.upsert([point(1, "checkout pool")])
+    index.close()
+    with pytest.raises(Retryable):
+        index.search(search("checkout"))
+    again = EdgeIndex(tmp_path / "space", DIMENSIONS)
+    assert again.count() == 1
+    assert not again.broken()
+    again.close()
+
+
+def test_a_full_disk_is_no_damage(index: EdgeIndex) -> None:
+    def full(_: Any) -> None:
+        raise Exception("Service runtime error: No space left on device (os error 28)")  # noqa: TRY002 as Edge does
+
+    shard, index._shard = index._shard, _Through(index._shard, update=full)
+    with pytest.raises(Retryable, match="no room"):
+        index.upsert([point(1, "checkout pool")])
+    index._shard = shard
+    assert not index.broken()
+    index.upsert([point(1, "checkout pool")])
+    assert index.count() == 1
