@@ -17,7 +17,7 @@ from memory_service import moments
 #: Which words a text has: indexes and archive written by another version are written anew (spaces.renew_words,
 #: archive.renew). Raise it with whatever changes the indices or values of a vector: a token, a stem, a stop word, a
 #: date (`moments`), a constant below, and what is indexed of a memory (relay.point_of). 1 was told nowhere.
-VERSION = 2
+VERSION = 3
 
 #: BM25's usual constants; the length is that of a usual memory in tokens, fixed so that vectors never go stale.
 K1, B, USUAL_LENGTH = 1.2, 0.75, 30
@@ -54,7 +54,7 @@ _STOP = frozenset(
     "a an and any are as at be been but by can could did do does for from had has have how i if in into is it its "  # noqa: SIM905 a page of quotes reads worse
     "me my no not of on or our please should so some than that the their them then there these they this to too "
     "us was we were what when where which who whose why will with would you your find cause show tell help "
-    "because fix fixed verified".split()
+    "because fix fixed verified he him his she her hers".split()
 )
 _STOP_CJK = frozenset("的了是在我有和就不也吗呢吧请这那の")
 

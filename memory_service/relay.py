@@ -13,6 +13,7 @@ from kernel.clock import now
 from kernel.database import Database
 from kernel.errors import NightdeskError
 from memory_service import lexical
+from memory_service.dialogue import words_of
 from memory_service.domain import Memory, Status
 from memory_service.drift import WINDOW, Differences, Drift, by_id, window, windows
 from memory_service.embed.port import Vector
@@ -184,7 +185,8 @@ def point_of(memory: Memory, vector: Vector) -> Point:
         id=memory.id,
         dense=vector,
         sparse=lexical.document(
-            f"{memory.key} {memory.text}" if memory.kind == "fact" else memory.text, memory.context
+            f"{memory.key} {memory.text}" if memory.kind == "fact" else words_of(memory.text, memory.slots),
+            memory.context,
         ),
         payload={
             "ns": memory.namespace,

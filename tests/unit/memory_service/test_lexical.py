@@ -155,12 +155,12 @@ def test_no_words_in_text_and_context_are_no_vector() -> None:
 
 def test_what_changes_the_words_of_a_text_raises_the_version() -> None:
     text = (
-        "Restarted node-7 on 2026-11-02: ERR_123 in /var/log/app.log, Caroline's three QueuePools (v1.2.3) "
+        "Restarted node-7 on 2026-11-02: ERR_123 in /var/log/app.log, Caroline's three QueuePools (v1.2.3) hers "
         "连接池已耗尽 接続プール المدينة délai yesterday"
     )
     stored, asked = document(text, "the gateways were failing last Monday"), query(text)
     told = repr((stored.indices, [round(value, 6) for value in stored.values], asked.indices))
-    known = {2: 3191153707}
+    known = {3: 3191153707}
     assert known.get(VERSION) == zlib.crc32(told.encode()), (
         "stored words are not comparable with those of today: raise lexical.VERSION and note its hash here"
     )
