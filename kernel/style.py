@@ -54,6 +54,22 @@ _WISH = re.compile(
     r"(?:请)?(?:用|使用|改用|以)?[^。？?]{0,6}(?:回答|回复|答复|报告|汇报|总结|输出)",
     re.IGNORECASE,
 )
+#: Behind a bare verb stands its subject too: "report why the German site is down for so long" wishes no German. There
+#: only what tells a manner counts: "in German", "briefly", "be short", "a short report".
+_BARE = re.compile(r"(?:answer|reply|respond|report|write|be)$", re.IGNORECASE)
+_BARE_ZH = re.compile(r"(?:回答|回复|答复|报告|汇报|总结|输出)$")
+_ANY_LANGUAGE, _ANY_LENGTH = "|".join(_LANGUAGES.values()), "|".join(_LENGTHS.values())
+_BEHIND = r"(?=\s*(?:$|[,.;:!，。；！])|\s+(?:and|or|but|please|only|from|by|unless|when)\b)"
+_MANNER = re.compile(
+    rf"\b(?:in|into|using)\s+(?:{_ANY_LANGUAGE})(?:(?:\s*[,/]\s*|\s+(?:and|or)\s+)(?:in\s+)?(?:{_ANY_LANGUAGE}))*{_BEHIND}"
+    r"|\b(?:brief|concise|terse|succinct|verbose)ly\b|\bin (?:full |more |great )?detail\b|\bat length\b"
+    rf"|\b(?:answer|reply|respond|report|write|be|and|very|more)\s+(?:{_ANY_LENGTH}){_BEHIND}"
+    rf"|\b(?:{_ANY_LENGTH}|{_ANY_LANGUAGE})(?:(?:,| and)? \w+)? "
+    r"(?:answers?|repl(?:y|ies)|reports?|messages?|summary|sentences?)\b"
+    r"|[\u2e80-\uffff]+",
+    re.IGNORECASE,
+)
+_NAMED_ZH = re.compile(rf"(?<![用以说成])(?:{_ANY_LANGUAGE})", re.IGNORECASE)
 _REFUSED = re.compile(r"\b(?:not|never|no|don'?t|avoid|stop|without)\b|不要|别|不用|不再|勿", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?。！？；;])\s*(?=\S)|\n+")
 #: A wish is a short sentence.
@@ -105,9 +121,16 @@ def stated(text: str) -> Style:
         wish = " ".join(sentence.split())
         if len(wish) > _WISH_CHARACTERS or wish.endswith(("?", "？")):
             continue
-        if _WISH.match(wish) and not _REFUSED.search(wish):
-            style = style.model_copy(update=_named(wish))
+        if (wished := _WISH.match(wish)) and not _REFUSED.search(wish):
+            style = style.model_copy(update=_named(_manner(wish, wished[0])))
     return style
+
+
+def _manner(wish: str, began: str) -> str:
+    """Return what in a sentence tells how to write; of one that only begins with a verb that is not all of it."""
+    if _BARE_ZH.search(began):
+        return began + _NAMED_ZH.sub("", wish[len(began) :])
+    return " ".join(found[0] for found in _MANNER.finditer(wish)) if _BARE.search(began) else wish
 
 
 def _of(memory: MemoryHit) -> Style:
