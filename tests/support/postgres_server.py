@@ -7,11 +7,13 @@ import itertools
 import os
 import pwd
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +22,7 @@ import pytest
 
 from kernel.database import Database
 from kernel.schema import migrate
+from tests.support.parent_death import dies_with_parent
 from tests.support.redis_server import free_port
 
 _SECONDS = 60
@@ -95,13 +98,11 @@ def postgres_server() -> Iterator[Server]:
         data = f"{folder}/data"
         made = ("-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
         _run(f"{programs}/initdb", "-D", data, *made, cwd=folder)
-        options = f"-p {port} -k {folder} -h 127.0.0.1 -F"
-        pg_ctl = f"{programs}/pg_ctl"
-        _run(pg_ctl, "-D", data, "-o", options, "-l", f"{folder}/log", "-w", "start", cwd=folder)
-        try:
-            yield Server(port)
-        finally:
-            _run(pg_ctl, "-D", data, "-m", "immediate", "-w", "stop", cwd=folder)
+        argv = (f"{programs}/postgres", "-D", data, "-p", str(port), "-k", folder, "-h", "127.0.0.1", "-F")
+        with _running(*argv, folder=Path(folder)) as process:
+            server = Server(port)
+            _wait(server, process, Path(folder) / "log")
+            yield server
 
 
 @pytest.fixture
@@ -111,8 +112,42 @@ def postgres_url(postgres_server: Server) -> Iterator[str]:
         yield url
 
 
+@contextmanager
+def _running(*argv: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the server; not through pg_ctl, whose server would outlive tests that are killed."""
+    with (folder / "log").open("ab") as log:
+        process = subprocess.Popen(
+            argv,
+            cwd=folder,
+            user=_user(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            preexec_fn=dies_with_parent(signal.SIGQUIT),  # noqa: PLW1509 it only calls prctl
+        )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGQUIT)  # immediately: what it holds is thrown away
+        process.wait(_SECONDS)
+
+
+def _wait(server: Server, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + _SECONDS
+    while True:
+        try:
+            server._connected("postgres").close()
+        except psycopg.OperationalError as error:
+            if process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(log.read_text()[-2000:]) from error
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.05)
+        else:
+            return
+
+
 def _programs(folder: Path) -> Path:
-    """Return the folder of initdb and pg_ctl: of the wheel, else what the machine has."""
+    """Return the folder of initdb and postgres: of the wheel, else what the machine has."""
     found = importlib.util.find_spec(_WHEEL)
     if found is not None and found.origin is not None:
         carried = Path(found.origin).parent / "pginstall"
@@ -138,6 +173,9 @@ def _own(folder: str) -> None:
         os.chown(folder, pwd.getpwnam("nobody").pw_uid, -1)
 
 
+def _user() -> str | None:
+    return "nobody" if os.geteuid() == 0 else None
+
+
 def _run(*argv: str, cwd: str) -> None:
-    user = "nobody" if os.geteuid() == 0 else None
-    subprocess.run(argv, check=True, cwd=cwd, user=user, stdout=subprocess.DEVNULL, timeout=_SECONDS)
+    subprocess.run(argv, check=True, cwd=cwd, user=_user(), stdout=subprocess.DEVNULL, timeout=_SECONDS)

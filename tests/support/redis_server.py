@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.cli.redis_binary import find_redis
+from tests.support.parent_death import dies_with_parent
 
 _START_SECONDS = 20.0
 
@@ -56,7 +57,11 @@ class RedisServer:
         argv += ["--appendfsync", "everysec", "--maxmemory-policy", "noeviction"]
         with (self.folder / "redis.log").open("ab") as log:
             self.process = subprocess.Popen(
-                argv, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+                argv,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                preexec_fn=dies_with_parent(),  # noqa: PLW1509 it only calls prctl
             )
         give_up = time.monotonic() + _START_SECONDS
         while not self._answers():

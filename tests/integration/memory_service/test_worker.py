@@ -29,6 +29,7 @@ from kernel.schema import migrate
 from kernel.settings import Settings
 from memory_service.decay import Decay
 from tests.integration.memory_service.world import START, World, end_run, finding, restart
+from tests.support.parent_death import dies_with_parent
 
 pytestmark = pytest.mark.integration
 worker_pause = threading.Event()  # never set: a pause between two looks at a state
@@ -77,6 +78,7 @@ def start(redis_url: str, data: Path, name: str, **settings: str) -> Worker:
             stdout=out,
             stderr=out,
             text=True,
+            preexec_fn=dies_with_parent(),  # noqa: PLW1509 it only calls prctl
         )
     return Worker(process, log)
 
