@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 #: English templates with what is said in their place.
@@ -49,6 +50,10 @@ STATES_ZH: Phrases = {
 }
 
 
+#: The first label in a title is its own; what comes later is quoted.
+_LABEL = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, KINDS_ZH))}): ")
+
+
 class Words:
     """Says our own sentences in one language; what the table lacks is said in English."""
 
@@ -65,11 +70,10 @@ class Words:
 
     def title(self, title: str) -> str:
         """Return a finding's title with the label of its kind in this language; the rest is quoted."""
-        for label in KINDS_ZH:
-            start = title.find(f"{label}: ")
-            if start >= 0 and label in self._phrases:
-                return f"{title[:start]}{self._phrases[label]}：{title[start + len(label) + 2 :]}"
-        return title
+        told = _LABEL.search(title)
+        if told is None or told[1] not in self._phrases:
+            return title
+        return f"{title[: told.start()]}{self._phrases[told[1]]}：{title[told.end() :]}"
 
 
 ENGLISH = Words()

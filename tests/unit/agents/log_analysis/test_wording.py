@@ -100,5 +100,6 @@ def test_a_value_with_braces_is_no_template() -> None:
 
 def test_a_title_says_its_kind_in_the_readers_language() -> None:
     assert Words(ZH).title("api: Timeout: x") == "api: 超时：x"
+    assert Words(ZH).title("api: Errors: read gave Timeout: x") == "api: 错误：read gave Timeout: x"
     assert Words(ZH).title("x: y") == "x: y"
     assert Words().title("Timeout: x") == "Timeout: x"
