@@ -52,10 +52,6 @@ class Control:
             await self._redis.set(f"nightdesk:stop:{run_id}", why, ex=_STOP_SECONDS)
             await self._redis.publish(_STOP_CHANNEL, json.dumps({"run": run_id, "why": why}))
 
-    async def stopped(self, run_id: str) -> str | None:
-        """Return why a run was stopped, or None."""
-        return cast("str | None", await self._redis.get(f"nightdesk:stop:{run_id}"))
-
     async def listen(self, on_stop: Callable[[str, str], None]) -> None:
         """Call `on_stop(run_id, why)` for each nudge, for ever; survives a restart of Redis."""
         while True:

@@ -47,6 +47,7 @@ async def recall(ctx: ToolContext, text: str, limit: int = 5) -> dict[str, Any]:
         "limit": min(max(1, limit), RECALL_MOST),
         "namespace": ctx.work.namespace,
         "user": ctx.work.user,
+        "run": ctx.work.run_id,  # where a model helps to recall, its cost is the run's
     }
     hits = await _asked(ctx, "memory.recall", question, ctx.resources.settings.recall_timeout)
     return {"memories": [_quoted(hit) for hit in hits]}

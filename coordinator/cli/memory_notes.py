@@ -17,7 +17,6 @@ _IMPORTANCE = 0.8
 _BECAME = {
     "insert": "remembered",
     "touch": "known already; it counts for more now",
-    "replace": "remembered in place of how it was told before",
     "supersede": "remembered; the old value is kept as history",
     "history": "kept as history: a more trusted source says otherwise",
     "quarantine": "waits for a person to look at it",

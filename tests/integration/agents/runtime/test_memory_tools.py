@@ -147,7 +147,13 @@ async def test_text_that_a_tool_showed_is_marked_and_what_a_memory_said_is_not_t
         [told] = memory.told()
         assert (told["quotes_untrusted"], told["user"]) == (True, "ann")
         asked = dict(memory.asked)["memory.recall"]
-        assert asked == {"text": "pool exhausted", "limit": 8, "namespace": "default", "user": "ann"}
+        assert asked == {
+            "text": "pool exhausted",
+            "limit": 8,
+            "namespace": "default",
+            "user": "ann",
+            "run": "run-1",
+        }
         [shown] = calls(desk, "recall")
         assert (shown.result or {})["value"]["memories"][0]["text"] == OLD["text"]
         again = next(c for c in calls(desk, "remember") if c.arguments["text"] == "Checkout pools hold two")
