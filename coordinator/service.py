@@ -145,7 +145,7 @@ class Coordinator:
     async def publish(self, run: RunRow) -> None:
         """Store an ended run's report in the result back end, tell the stream, and have memory learn."""
         await asyncio.to_thread(self.results.store_report, run.id, run.report or {})
-        await self.events.relay(run.id)
+        await self.events.renew(run.id)
         await asyncio.to_thread(self.store.mark_published, run.id)
         note = Request.model_validate(run.request).text
         await asyncio.to_thread(self.doorbell.ring_memory, run.id, note=note)

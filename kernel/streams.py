@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -92,6 +93,23 @@ class EventLog:
         if self._database is not None:
             last = (await self._last([run_id]))[run_id]
             await self._push(run_id, await asyncio.to_thread(rows_after, self._database, run_id, last))
+
+    async def renew(self, run_id: str) -> None:
+        """Relay a run; where rows of its outbox were changed since (a memory was forgotten), say all of it anew."""
+        if self._database is None:
+            return
+        rows: list[Recorded] = []
+        while more := await asyncio.to_thread(
+            rows_after, self._database, run_id, rows[-1].seq if rows else 0
+        ):
+            rows += more
+        with redis_errors("a read of a stream"):
+            entries: Any = await self._redis.xrange(_key(run_id))
+            said = {str(id_): fields.get("event", "null") for id_, fields in entries}
+            kept = ((said.get(f"{row.seq}-0"), row.text) for row in rows)
+            if any(old is not None and json.loads(old) != json.loads(new) for old, new in kept):
+                await self._redis.delete(_key(run_id))
+        await self._push(run_id, rows)
 
     async def relay_behind(self, numbers: Mapping[str, int]) -> None:
         """Relay the runs whose stream has not reached the given number."""

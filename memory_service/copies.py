@@ -29,8 +29,9 @@ _NAMED = 20
 FORGOTTEN = "(forgotten)"
 #: What may stay of a copy: it says that there was a memory, not what it said.
 _STAYS = {"id", "kind", "tier", "score", "age_days", "source", "explain", "certified", "cited"}
-#: A report is kept outside SQL (in the result back end) for a day; a changed one is published again.
-_PUBLISHED = timedelta(days=1)
+#: Reports and events are kept outside SQL too (in the result back end for a day, in streams for seven): changed ones
+#: are published again.
+_PUBLISHED = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,11 @@ def _write(session: Session, copy: Copy, value: Any, now: datetime) -> None:
     elif isinstance(row, EventRow):
         where = (col(EventRow.run_id) == row.run_id, col(EventRow.seq) == row.seq)
         change = update(EventRow).where(*where).values({copy.column: value})
+        again = (col(RunRow.id) == row.run_id, col(RunRow.ended_at) > now - _PUBLISHED)
+        session.execute(
+            update(RunRow).where(*again).values(published=False, version=RunRow.version + 1),
+            execution_options={"synchronize_session": False},
+        )
     else:
         change = update(CallRow).where(col(CallRow.id) == row.id).values({copy.column: value})
     session.execute(change, execution_options={"synchronize_session": False})

@@ -12,6 +12,7 @@ from redis import asyncio as aioredis
 from kernel.control import connect
 from kernel.database import Database
 from kernel.events import ReportReady, StatusChange, TextDelta
+from kernel.ledgers import EventRow
 from kernel.outbox import record
 from kernel.records import RunRow
 from kernel.reports import Report
@@ -192,3 +193,19 @@ async def test_without_redis_a_committed_event_waits_in_the_outbox(
     here = EventLog(redis, length=10, ttl_seconds=60, database=database)
     await here.relay("r")
     assert await shown(here) == [("1-0", "working")]
+
+
+async def test_what_was_changed_in_the_outbox_is_said_anew_and_what_was_not_stays(
+    kept: EventLog, database: Database, redis: aioredis.Redis
+) -> None:
+    await kept.told(commit, database, "accepted", "planning")
+    await kept.say(TextDelta(run_id="r", assignment_id="a", text="as it streams"))
+    await kept.renew("r")
+    assert await redis.xlen("nightdesk:events:2:r") == 3
+    with database.writing("test") as session:
+        row = session.get(EventRow, ("r", 1))
+        assert row is not None
+        row.body = {**row.body, "state": "(forgotten)"}
+    commit(database, "working")
+    await kept.renew("r")
+    assert await shown(kept) == [("1-0", "(forgotten)"), ("2-0", "planning"), ("3-0", "working")]
