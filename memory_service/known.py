@@ -10,7 +10,7 @@ from sqlmodel import Session, col, func, select
 
 from memory_service.domain import Candidate, Status
 from memory_service.erasure import ESTATE, estate_of
-from memory_service.near import LOOK_BACK, alike
+from memory_service.near import LOOK_BACK, Telling
 from memory_service.tables import JobRunRow, MemoryAuditRow, MemoryRow, MemoryStateRow
 
 #: A row with its state.
@@ -83,7 +83,9 @@ def forgotten(session: Session, candidate: Candidate, told_at: datetime, *, take
     told: list[datetime | None] = [session.exec(one_by_one).one()]  # of no rows the maximum is None
     if not taken_in:  # of what was erased whole the audit has no row for each memory
         whose = [estate_of(candidate.namespace, user) for user in (None, candidate.user)]
-        whole: Any = select(JobRunRow.ended_at).where(JobRunRow.job == ESTATE, col(JobRunRow.epoch).in_(whose))
+        whole: Any = select(JobRunRow.ended_at).where(
+            JobRunRow.job == ESTATE, col(JobRunRow.epoch).in_(whose)
+        )
         told += session.exec(whole)
     when = max((moment for moment in told if moment is not None), default=None)
     return when is not None and (candidate.source_kind != "user" or told_at < when)
@@ -103,9 +105,9 @@ def _of_key(candidate: Candidate) -> Any:
 
 
 def _near(session: Session, candidate: Candidate) -> Pair | None:
+    # the texts alone first: the objects of two hundred pairs of rows cost more than to compare them
     query = (
-        select(MemoryRow, MemoryStateRow)
-        .where(col(MemoryRow.pk) == col(MemoryStateRow.pk))
+        select(MemoryRow.pk, MemoryRow.text)
         .where(
             col(MemoryRow.namespace) == candidate.namespace,
             col(MemoryRow.kind) == candidate.kind,
@@ -116,5 +118,9 @@ def _near(session: Session, candidate: Candidate) -> Pair | None:
         .order_by(col(MemoryRow.pk).desc())
         .limit(LOOK_BACK)
     )
-    found = session.exec(query)
-    return next(((row, state) for row, state in found if alike(row.text, candidate.text)), None)
+    telling = Telling(candidate.text)
+    found = next((pk for pk, text in session.exec(query).all() if telling.alike(text)), None)
+    row, state = (
+        (session.get(MemoryRow, found), session.get(MemoryStateRow, found)) if found else (None, None)
+    )
+    return (row, state) if row is not None and state is not None else None

@@ -13,6 +13,8 @@ LOOK_BACK = 200
 
 _WORD = re.compile(r"[^\W_](?:[\w./:@#+\-]*[^\W_])?")
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+")
+_DIGITS = re.compile(r"\d+")
+_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s)$")
 #: Small words that change nothing.
 _FILLERS = frozenset(
     "a an the and or of to in on at for by with from as is are was were be been it its this that then again also "  # noqa: SIM905 a page of quotes reads worse
@@ -47,13 +49,32 @@ class Told:
         return self.exact & _NEGATIONS
 
 
+class Telling:
+    """One text that many others are compared with: it is taken apart once, and those with other numbers never."""
+
+    def __init__(self, text: str) -> None:
+        self._told = told(text)
+        self._numbers = _numbers(text)
+
+    def alike(self, other: str) -> bool:
+        """Return whether another text tells of the same: like words, and the very same names, numbers and negations."""
+        if _numbers(other) != self._numbers:  # a thirtieth of the time, and nearly always enough
+            return False
+        second = told(other)
+        if self._told.exact != second.exact:
+            return False
+        union = self._told.words | second.words
+        return not union or len(self._told.words & second.words) / len(union) >= ALIKE
+
+
 def alike(one: str, other: str) -> bool:
-    """Return whether two texts tell of the same: like words, and the very same names, numbers and negations."""
-    first, second = told(one), told(other)
-    if first.exact != second.exact:
-        return False
-    union = first.words | second.words
-    return not union or len(first.words & second.words) / len(union) >= ALIKE
+    """Return whether two texts tell of the same."""
+    return Telling(one).alike(other)
+
+
+def _numbers(text: str) -> set[str]:
+    """Return the runs of digits: words with a digit agree exactly, hence so do these."""
+    return set(_DIGITS.findall(unicodedata.normalize("NFKC", text)))
 
 
 def told(text: str) -> Told:
@@ -77,6 +98,8 @@ def told(text: str) -> Told:
 
 def _is_name(raw: str, *, first: bool) -> bool:
     """Tell whether a word is an identifier, a number or a name: node-7, ERR_123, 10.0.0.1, v1.2, Ann, checkout-api."""
+    if raw.isalpha() and raw.islower():  # a plain word, as most are
+        return False
     return (
         any(c.isdigit() for c in raw)
         or any(c in "_./:@#+-" for c in raw)
@@ -85,4 +108,4 @@ def _is_name(raw: str, *, first: bool) -> bool:
 
 
 def _stem(word: str) -> str:
-    return re.sub(r"(?<=\w{3})(?:ing|ed|es|s)$", "", word)
+    return _ENDING.sub("", word)

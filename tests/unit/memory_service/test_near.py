@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_service.near import alike
+from memory_service.near import Telling, alike, told
 
 TOLD = "checkout ran out of connections after the deploy of version 4.2 on node-7, a restart helped"
 
@@ -62,3 +62,12 @@ def test_another_name_number_or_negation_is_another_episode(other: str) -> None:
 def test_across_scripts_and_short_texts(one: str, other: str, *, same: bool) -> None:
     assert alike(one, other) is same
     assert alike(other, one) is same
+
+
+@pytest.mark.parametrize("number", ["7", "７", "v7", "7_", "_7", "4.2", "在7上", "٧", "7a8"])
+def test_no_text_is_passed_over_that_agrees_in_every_name(number: str) -> None:
+    """Texts are compared by their digits first; whatever agrees word by word agrees in these."""
+    one, other = f"the node {number} was drained", f"The  node {number}, was drained!"
+    assert told(one).exact == told(other).exact
+    assert Telling(one).alike(other)
+    assert not Telling(one).alike(f"the node {number}1 was drained")
