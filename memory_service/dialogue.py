@@ -17,9 +17,8 @@ from memory_service.domain import Candidate
 
 #: Turns on each side whose words a turn is found by. What is asked of a turn is often told by the turn before it.
 NEIGHBOURS = 2
-#: How often more the words of the question just before a turn count, and its speaker's name. Measured on LoCoMo
-#: (docs/memory-recall.md).
-ANSWERED, SPEAKS = 2, 2
+#: How often more the words of the question just before a turn count. Measured on LoCoMo (docs/memory-recall.md).
+ANSWERED = 2
 #: What tells is worth more than what asks, and an answer is what questions are about (`gate` drops mere questions).
 TELLS, ANSWERS, ASKS = 0.5, 0.1, -0.1
 #: Who says more tells more: for each factor e above that many words; and who tells when says something that happened.
@@ -86,7 +85,7 @@ def episodes(session: Session, place: Place) -> list[Candidate]:
                 kind="episode",
                 text=_shown(turn),
                 key=f"{session.id} {turn.id}",  # "Thanks!" is said more than once
-                context=_context(turn, [*before, *after], before[-1:], _days(at, dates), pair),
+                context=_context([*before, *after], before[-1:], _days(at, dates), pair),
                 importance=_importance(turn, before[-1:], dated=bool(dates)),
                 source_kind="user",
                 source_ref=turn.id,
@@ -126,7 +125,7 @@ def _days(at: datetime, dates: list[moments.Span]) -> list[str]:
 
 
 def _context(
-    turn: Turn, neighbours: Sequence[Turn], before: Sequence[Turn], days: Sequence[str], pair: Sequence[str]
+    neighbours: Sequence[Turn], before: Sequence[Turn], days: Sequence[str], pair: Sequence[str]
 ) -> str:
     """Return what a turn is found by beside its text.
 
@@ -135,8 +134,7 @@ def _context(
     asked = [" ".join(_questions(one.text)) for one in before]
     lines = [*asked * ANSWERED, *(" ".join([one.text, *one.seen]) for one in neighbours)]
     around = [_without(line, pair) for line in lines if line]
-    speaks = " ".join([turn.speaker] * SPEAKS)
-    return "\n".join([" ".join(days), speaks, *around])[:_CONTEXT_LENGTH]
+    return "\n".join([" ".join(days), *around])[:_CONTEXT_LENGTH]
 
 
 def _questions(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from sqlmodel import Session, col, select
 
 from kernel.database import UtcDateTime
 from memory_service import archive, copies
+from memory_service.around import forget_around
 from memory_service.audit import record
 from memory_service.domain import Status
 from memory_service.fading import NEVER
@@ -42,6 +43,7 @@ def estate_of(namespace: str, user: str | None) -> str:
 def erase(session: Session, pks: Sequence[int], at: datetime) -> None:
     """Remove all text of memories; what stays of each is a tombstone with the hash of its content."""
     session.flush()
+    forget_around(session, pks, at)
     for some in _chunks(pks):
         hashes = set(session.exec(select(MemoryRow.content_hash).where(col(MemoryRow.pk).in_(some))))
         unsynchronized = {"synchronize_session": False}

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from kernel import clock
 from kernel.contracts import Value
@@ -17,11 +17,12 @@ from kernel.errors import Correctable
 from kernel.text import storable
 from memory_service import audit
 from memory_service.copies import Copies
-from memory_service.domain import check_name
+from memory_service.domain import Status, check_name
 from memory_service.estate_erasure import EstateErasure, owned
-from memory_service.lines import Line, line_of, read_line, take
+from memory_service.lines import Became, Line, line_of, read_line, take
 from memory_service.service import Redaction
 from memory_service.tables import MemoryRow, MemoryStateRow
+from memory_service.transcripts import Part, TurnLine, check_part, lines_of, read_turn
 
 T = TypeVar("T", bound=Value)
 
@@ -40,9 +41,13 @@ class Leaving(Value):
 
 
 class Entering(Value):
-    """Lines to take in; with `check` nothing is written. `first` is the number of the first line in its file."""
+    """Lines to take in; with `check` nothing is written. `first` is the number of the first line in its file.
+
+    Lines of an export; with `part` they are turns of a conversation.
+    """
 
     namespace: str
+    part: Part | None = None
     lines: list[str] = Field(max_length=1000)
     first: int = 1
     check: bool = False
@@ -97,19 +102,19 @@ class Estate:
         return {"lines": lines, "next": last if more else None}
 
     def take(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Take lines of an export in, all of a page or none: how many were new, known, and kept as history.
+        """Take lines in, all of a page or none: how many were new, known, and kept as history.
 
         Raises Correctable naming every bad line by its number.
         """
         asked = _read(Entering, question)
-        lines = self._lines(asked)
-        if asked.check:
-            return {"checked": len(lines)}
         at = self._now()
+        entering = self._entering(asked, at)
+        if asked.check:
+            return {"checked": len(asked.lines)}
         with self._database.writing("memory.estate.take", durable=True) as session:
             audit.take_turn(session)
-            became = [take(session, line, at) for line in lines]
-            counts: dict[str, Any] = {name: became.count(name) for name in sorted(set(became))}
+            lines = entering(session)
+            counts: dict[str, Any] = _counted(lines, [take(session, line, at) for line in lines])
             if lines:
                 audit.record(
                     session,
@@ -142,13 +147,23 @@ class Estate:
         self._copies.resume(self._now())
         return {"erased": erased, "left": left}
 
-    def _lines(self, asked: Entering) -> list[Line]:
+    def _entering(self, asked: Entering, at: datetime) -> Callable[[Session], list[Line]]:
+        """Read what is to be taken in; turns of a conversation become memories in the transaction that takes them."""
+        part = asked.part
+        if part is None:
+            lines = self._lines(asked, lambda told: read_line(told, asked.namespace))
+            return lambda _: lines
+        turns = self._lines(asked, read_turn)
+        check_part(part, turns)
+        return lambda session: lines_of(session, part, turns, asked.namespace, at)
+
+    def _lines(self, asked: Entering, read: Callable[[Any], T]) -> list[T]:
         """Read lines, secrets hidden; raise Correctable naming all that are bad."""
-        lines: list[Line] = []
+        lines: list[T] = []
         bad: list[str] = []
         for number, told in enumerate(asked.lines, asked.first):
             try:
-                lines.append(read_line(storable(self._redaction.value(json.loads(told))), asked.namespace))
+                lines.append(read(storable(self._redaction.value(json.loads(told)))))
             except (ValueError, RecursionError) as error:
                 bad.append(f"line {number}: {_first(error)}")
         if bad:
@@ -162,6 +177,16 @@ class Estate:
 
 #: Bad lines told of in one error.
 _NAMED = 20
+
+
+def _counted(lines: list[Line], became: list[Became]) -> dict[str, int]:
+    """Return how many lines became what; of turns those that wait for review are no news yet."""
+    waiting = Status.quarantined.value
+    told = [
+        "waiting for review" if of == "new" and isinstance(line, TurnLine) and line.status == waiting else of
+        for line, of in zip(lines, became, strict=True)
+    ]
+    return {name: told.count(name) for name in sorted(set(told))}
 
 
 def _first(error: Exception) -> str:

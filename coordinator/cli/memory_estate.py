@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -63,24 +63,32 @@ def export(
 
 @screen.answering
 def import_(
-    file: Annotated[Path, typer.Argument(help="What `nightdesk memory export` wrote.")],
+    file: Annotated[Path, typer.Argument(help="What `nightdesk memory export` wrote, or a conversation.")],
     *,
     namespace: Annotated[
         str | None, typer.Option(help="Take them into this namespace; else into that of the file.")
     ] = None,
+    dialogue: Annotated[
+        bool,
+        typer.Option(
+            "--dialogue", help="The file is a conversation: a turn a line, with session, at, speaker, text."
+        ),
+    ] = False,
+    user: Annotated[
+        str, typer.Option(help="Whose own memories a conversation becomes; else shared ones.")
+    ] = "",
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Take memories in by the rules of their keys. All lines are checked first: a bad file changes nothing."""
     from coordinator.cli.connection import user_name
 
-    lines, of = read_file(file)
+    of, questions = _entering(file, dialogue=dialogue, user=user)
     target = {"namespace": namespace or of, "by": user_name()}
     became: dict[str, int] = {}
     for check in (True, False):
-        for first, page in pages(lines):
-            question = {**target, "lines": page, "first": first, "check": check}
-            answer = ask(data_dir, "memory.import", question, seconds=_SECONDS)
+        for question in questions:
+            answer = ask(data_dir, "memory.import", {**target, **question, "check": check}, seconds=_SECONDS)
             for name, count in answer.items():
                 became[name] = became.get(name, 0) + count
     became.pop("checked", None)
@@ -89,6 +97,20 @@ def import_(
     else:
         told = ", ".join(f"{count} {name}" for name, count in sorted(became.items())) or "no memories"
         screen.remark(f"{target['namespace']}: {told}")
+
+
+def _entering(file: Path, *, dialogue: bool, user: str) -> tuple[str, list[dict[str, Any]]]:
+    """Return the namespace of a file, and the questions by which it is taken in."""
+    if dialogue:
+        from coordinator.cli.memory_conversation import parts
+
+        return "default", parts(file, user)
+    if user:
+        from kernel.errors import Correctable
+
+        raise Correctable("--user goes with --dialogue", why="an export says whose each memory is")
+    lines, of = read_file(file)
+    return of, [{"lines": page, "first": first} for first, page in pages(lines)]
 
 
 @screen.answering

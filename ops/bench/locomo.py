@@ -13,17 +13,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sqlmodel import col, select
+
 from kernel import logs
+from kernel.redaction import Redactor
 from kernel.settings import Settings
 from memory_service import lexical
-from memory_service.dialogue import Place, episodes
 from memory_service.embed import embedder_of
 from memory_service.embed.port import CachedQuestions, Embedder
+from memory_service.estate import Estate
 from memory_service.index.port import Scope, Search
 from memory_service.ranking import Ask, Ranking
-from memory_service.rates import Limits
 from memory_service.scoring import DENSE, SPARSE, Scale, Var, Weights
-from memory_service.store import Store
+from memory_service.tables import MemoryRow
 from ops.bench import locomo_table
 from ops.bench.locomo_file import Asked, Conversation, Unreadable, read
 from ops.bench.machine import describe
@@ -35,8 +37,6 @@ WAYS = ("dense", "keyword", "rrf", "ours")
 _LEG, _RRF = 100, 60
 #: When the questions are asked and, for all turns alike, when they were told: recency then favours none.
 _NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
-#: A conversation of months is stored at once.
-_NO_LIMIT = Limits(session=1_000_000, source=1_000_000)
 
 
 def main() -> int:
@@ -96,8 +96,7 @@ def bench(
     with opened(folder, CachedQuestions(embedder)) as memory:
         for number, conversation in enumerate(conversations):
             namespace = f"{number}-{conversation.id}"
-            turns = _stored(memory, conversation, namespace)
-            memory.relay.drain()
+            turns = _stored(memory, conversation, namespace, settings)
             stored = time.perf_counter()
             _ask(_Ways(memory, namespace, turns, settings), conversation, tally)
             print(
@@ -119,15 +118,21 @@ def bench(
     }
 
 
-def _stored(memory: Memory, conversation: Conversation, namespace: str) -> dict[str, str]:
-    """Write the turns as the product keeps them; return turn ids by the ids of memories."""
-    store, turns = Store(memory.database, _NO_LIMIT), {}
-    with memory.database.writing("bench.locomo") as session:
-        for sitting in conversation.sessions:
-            for made in episodes(sitting, Place(namespace=namespace)):
-                written = store.upsert(session, made, "store", at=_NOW, actor="bench", reason="")
-                turns[written.id] = made.source_ref
-    return turns
+def _stored(memory: Memory, conversation: Conversation, namespace: str, settings: Settings) -> dict[str, str]:
+    """Take a conversation in as `nightdesk memory import --dialogue` does; return turn ids by the ids of memories."""
+    estate = Estate(
+        memory.database,
+        redaction=Redactor(settings.secrets()),
+        drain=memory.relay.drain,
+        now=lambda: _NOW,
+    )
+    for sitting in conversation.sessions:
+        told = {"session": sitting.id, "at": sitting.at.isoformat()}
+        lines = [json.dumps(told | turn.model_dump(exclude={"at"})) for turn in sitting.turns]
+        estate.take({"namespace": namespace, "lines": lines, "part": {}, "by": "bench"})
+    with memory.database.reading() as session:
+        query = select(MemoryRow.id, MemoryRow.source_ref).where(col(MemoryRow.namespace) == namespace)
+        return dict(session.exec(query).all())
 
 
 class _Ways:

@@ -9,7 +9,6 @@ from memory_service.dialogue import (
     ANSWERED,
     HEARER,
     LEAST,
-    SPEAKS,
     TELLS,
     TELLS_WHEN,
     Place,
@@ -75,8 +74,7 @@ def test_where_two_speak_their_names_tell_only_who_says_a_turn() -> None:
     found = made()
     assert found[0].text == "Ann: Hi Bo!"
     assert words_of(found[0].text, found[0].slots) == "Ann: Hi !"
-    assert found[1].context.count("Bo") == SPEAKS
-    assert "Ann" not in found[1].context
+    assert not {"Ann", "Bo"} & set(found[1].context.split())
 
 
 def test_where_more_speak_names_stay() -> None:

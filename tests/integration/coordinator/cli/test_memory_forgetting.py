@@ -89,3 +89,26 @@ def test_a_namespace_is_exported_erased_and_imported_again(desk: Desk, tmp_path:
     bad.write_text(file.read_text(encoding="utf-8").replace('"episode"', '"gossip"'), encoding="utf-8")
     told = desk.run("memory", "import", str(bad), "--json")
     assert (told.code, "line 2: kind" in told.json["error"]["why"]) == (2, True)
+
+
+def test_a_conversation_is_taken_in_and_recalled(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    told = ["Which team moves the archive?", "The marmalade team, yesterday."]
+    turns = [
+        {"session": "s1", "at": "2026-05-08T13:56+08:00", "speaker": who, "text": text}
+        for who, text in zip(["Bo", "Ann"], told, strict=True)
+    ]
+    file.write_text("\n".join(map(json.dumps, turns)), encoding="utf-8")
+    options = ["--dialogue", "--namespace", "talk", "--user", "ann", "--json"]
+    taken = desk.run("memory", "import", str(file), *options)
+    assert taken.json == {"namespace": "talk", "memories": {"new": 2}}
+    recalled = desk.run(
+        "memory", "recall", "Which team moved the archive?", "--namespace", "talk", "--user", "ann", "--json"
+    )
+    assert f"Ann: {told[1]}" in [hit["text"] for hit in recalled.json["memories"]]
+    file.write_text(json.dumps(turns[0] | {"at": "2026-05-08T13:56"}), encoding="utf-8")
+    naive = desk.run("memory", "import", str(file), *options)
+    assert (naive.code, "line 1: at: Input should have timezone info" in naive.json["error"]["why"]) == (
+        2,
+        True,
+    )
