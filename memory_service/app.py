@@ -30,6 +30,7 @@ _opening = Opening(
     _process.worker,
     stop=_process.draining,
     model=make_model(_settings, Purse(_database, _redis, _settings.budgets)),
+    loop=lambda: _process.loop,
 )
 register(celery_app, _process, Control(_redis), _opening.memory)
 

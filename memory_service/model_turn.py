@@ -1,4 +1,4 @@
-"""One turn of a chat model, asked from a thread: a private loop, and a time limit on every turn."""
+"""One turn of a chat model, asked from a thread: on the model's own loop, with a time limit on every turn."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ _GRACE_SECONDS = 1.0
 
 
 class ModelTurn:
-    """Asks a model; all its connections live on one loop of their own, since those who ask come from many threads."""
+    """Asks a model; all its connections live on one loop, since those who ask come from many threads.
 
-    def __init__(self, make: Callable[[], Model]) -> None:
+    `loop` is that of a model that others ask too; without it the loop is this object's own.
+    """
+
+    def __init__(
+        self, make: Callable[[], Model], *, loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+    ) -> None:
         self._make = make
+        self._shared = loop
         self._lock = Lock()
         self._model: Model | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -33,7 +39,7 @@ class ModelTurn:
             raise Retryable(f"the model gave no answer within {seconds:.1f} s") from error
 
     def close(self) -> None:
-        """Close the connections and end the loop; a later turn begins anew."""
+        """Close the connections and end the own loop; a later turn begins anew. A shared model is left to others."""
         with self._lock:
             loop, model, self._loop, self._model = self._loop, self._model, None, None
         if loop is None:
@@ -49,6 +55,8 @@ class ModelTurn:
             return (await self._model.reply(request, ignore_text)).text
 
     def _running(self) -> asyncio.AbstractEventLoop:
+        if self._shared is not None:
+            return self._shared()
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()

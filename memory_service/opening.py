@@ -16,7 +16,8 @@ from memory_service.engines import engines_of, made_by
 from memory_service.estate import Estate
 from memory_service.history import History
 from memory_service.index.port import MemoryIndex
-from memory_service.models import aids_of, turn_of
+from memory_service.model_turn import ModelTurn
+from memory_service.models import aids_of
 from memory_service.rates import Limits
 from memory_service.review import Review
 from memory_service.service import MemoryService
@@ -25,6 +26,9 @@ from memory_service.targets import Targets
 from memory_service.upkeep import Upkeep
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable
+
     from kernel.model.port import Model
     from memory_service.embed.port import Embedder
     from memory_service.recall import Recall
@@ -63,13 +67,15 @@ class Opening:
         *,
         stop: Event | None = None,
         model: Model | None = None,
+        loop: Callable[[], AbstractEventLoop] | None = None,
     ) -> None:
+        """`loop` is the one that the model's connections live on."""
         self._model = model
         self._settings = settings
         self._database = database
         self._worker = worker
         self._stop = stop or Event()
-        self._turn = turn_of(settings, database)
+        self._turn = ModelTurn(lambda: model, loop=loop) if model is not None else None
         self._lock = Lock()
         self._targets = Targets(database, engines_of(settings))
         self._tending: Tending | None = None

@@ -7,23 +7,25 @@ from pathlib import Path
 import pytest
 from sqlmodel import SQLModel, select
 
+from kernel.budget import Purse
 from kernel.budgets import Spender
+from kernel.control import connect
 from kernel.database import Database
 from kernel.ledgers import SpendRow
+from kernel.model import make_model
+from kernel.process import Process
 from kernel.settings import Settings
-from memory_service.models import aids_of, turn_of
+from memory_service.model_turn import ModelTurn
+from memory_service.models import aids_of
 from tests.support.model_server import ModelServer
 
 pytestmark = pytest.mark.integration
 
 
-def test_without_a_model_there_are_no_aids(tmp_path: Path) -> None:
+def test_without_a_model_there_are_no_aids() -> None:
     settings = Settings(recall_rewrite=True, recall_rerank=True)
-    database = Database(f"sqlite:///{tmp_path / 'nightdesk.db'}")
-    assert turn_of(settings, database) is None
     aids = aids_of(settings, None)
     assert (aids.rewriter, aids.reranker) == (None, None)
-    database.close()
 
 
 def test_the_aids_that_are_switched_on_ask_the_model_and_what_it_costs_is_counted(
@@ -42,14 +44,18 @@ def test_the_aids_that_are_switched_on_ask_the_model_and_what_it_costs_is_counte
             recall_rewrite=True,
             recall_timeout=40,
         )
-        turn = turn_of(settings, database)
-        assert turn is not None
+        process = Process("test")
+        model = make_model(settings, Purse(database, connect(redis_url), settings.budgets))
+        assert model is not None
+        turn = ModelTurn(lambda: model, loop=lambda: process.loop)
         aids = aids_of(settings, turn)
         assert aids.reranker is None
         assert aids.rewriter is not None
         assert aids.seconds == pytest.approx(28)
         assert aids.rewriter.rewrite("why 503?", spender=spender, seconds=20) == "pool exhausted"
         turn.close()
+        process.run(model.close())
+        process.close()
     with database.reading() as session:
         [row] = session.exec(select(SpendRow).where(SpendRow.run_id == "run-1")).all()
     assert (row.namespace, row.model_calls, row.tokens, row.settled) == ("team", 1, 57, True)
