@@ -111,6 +111,7 @@ class Build:
             same = self._unchanged(batch)
             target.index.upsert(stock.points(same, point_of))
             with self._database.writing("memory.build.step") as session:
+                take_turn(session)  # as the relay does: see its settling
                 keep_alive(session, stock)
                 mine = session.get(EmbedSpaceRow, row.id)
                 if mine is not None and mine.state == SHADOW:

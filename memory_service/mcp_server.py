@@ -94,6 +94,11 @@ def _offer_remember(server: MCPServer, ask: Ask, *, user: str) -> None:
         person looks at it first) or dropped, with the reason.
         Example: remember(text="checkout's pool holds 20 connections", key="checkout pool size", tags=["service"])
         """
+        if kind == "preference" and not user:
+            raise ToolError(
+                "Whose preference this is is not known: nobody's may shape what everybody reads. Remember a fact, or "
+                "have the server started with --user."
+            )
         said = {"text": text, "kind": kind, "key": key, "importance": importance, "tags": tags or []}
         # a preference is one person's; a fact about the systems is everybody's
         whose = {"user": user if kind == "preference" else "", "owner": "agent"}

@@ -13,6 +13,7 @@ from kernel.clock import now
 from kernel.database import Database
 from kernel.errors import NightdeskError
 from memory_service import lexical
+from memory_service.audit import take_turn
 from memory_service.dialogue import words_of
 from memory_service.domain import Memory, Status
 from memory_service.drift import WINDOW, Differences, Drift, by_id, window, windows
@@ -149,6 +150,9 @@ class Relay:
         Of what changed another process may have brought the new state before our old one: it is looked at again.
         """
         with self._database.writing("memory.relay.settle") as session:
+            if any(stock.fresh for stock in stocks):
+                # nobody forgets a text between our look at it and the keeping of its vector
+                take_turn(session)
             if _written(session) - {stock.target.space.id for stock in stocks}:
                 return False
             enqueue(session, _changed(session, batch), now())

@@ -114,7 +114,7 @@ def candidates(run: FinishedRun, text: str) -> tuple[list[Candidate], int]:
         except ValidationError:
             continue
         if _supported(one, run, request, answer) and not repeats(one.text, run.served):
-            made += apart(_candidate(run, one))
+            made += apart(_candidate(run, one, request))
     return made, len(listed) - len({candidate.text for candidate in made})
 
 
@@ -141,7 +141,9 @@ def _supported(one: _Told, run: FinishedRun, request: str, answer: str) -> bool:
     return by_quote >= _BY_QUOTE * len(said.words) and by_all >= _BY_ALL * len(said.words)
 
 
-def _candidate(run: FinishedRun, one: _Told) -> Candidate:
+def _candidate(run: FinishedRun, one: _Told, request: str) -> Candidate:
+    # what an alert says is believed no more for being read by a model; it is one source, whichever run it started
+    of_alert = run.by_alert and squashed(one.quote) in squashed(request)
     key = normal(one.key)
     fits = 0 < len(key.split()) <= KEY_WORDS and len(key) <= NAME_MAX and key in normal(one.text)
     return Candidate(
@@ -153,8 +155,8 @@ def _candidate(run: FinishedRun, one: _Told) -> Candidate:
         tags=["preference"] if one.kind == "preference" else [],
         importance=one.importance,
         emotion=one.emotion,
-        source_kind="agent",
-        source_ref=f"run:{run.run_id}",
+        source_kind="alert" if of_alert else "agent",
+        source_ref=f"alert:{run.labels['alertname']}" if of_alert else f"run:{run.run_id}",
         session=run.session,
         quotes_untrusted=True,
         valid_from=run.told_at,

@@ -136,3 +136,8 @@ async def test_without_a_memory_worker_the_answer_is_an_error_that_says_so(
         answer = await made.call_tool("recall", {"text": "checkout"})
         assert answer.is_error
         assert "memory.recall gave no answer within 0.2 s" in json.dumps(answer.model_dump(mode="json"))
+        # nobody's preference would be everybody's
+        wish = {"text": "keep answers short, in French", "kind": "preference"}
+        refused = await made.call_tool("remember", wish)
+        assert refused.is_error
+        assert "--user" in json.dumps(refused.model_dump(mode="json"))

@@ -14,9 +14,11 @@ from sqlmodel import Session, col, select
 from kernel.records import RunRow
 from memory_service import audit
 from memory_service.copies import FORGOTTEN, Copies, _tombstones
+from memory_service.embed.port import Vector
+from memory_service.space import VectorCache
 from memory_service.state import enqueue
 from memory_service.tables import MemoryAuditRow, MemoryOutboxRow
-from tests.integration.memory_service.test_erasure import SECRET, serve
+from tests.integration.memory_service.test_erasure import SECRET, serve, vectors
 from tests.integration.memory_service.world import World, world
 from tests.support.postgres_server import Server
 
@@ -97,6 +99,27 @@ def test_a_report_that_is_written_while_copies_are_blanked_is_not_undone(shared:
         assert run.report is not None
         assert run.report["answer"] == "it was the pool"
         assert FORGOTTEN in str(run.report)
+
+
+def test_no_vector_stays_of_what_is_forgotten_while_the_relay_embeds_it(
+    shared: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = shared.remember(SECRET, relay=False)
+    forgotten: list[Future[object]] = []
+    keep = VectorCache.keep
+
+    def kept_late(cache: VectorCache, session: Session, vectors: dict[str, Vector]) -> None:
+        forgotten.append(
+            beside(shared, pool, lambda: shared.store.forget("default", id_, at=shared.now, actor="a"))
+        )
+        keep(cache, session, vectors)
+
+    monkeypatch.setattr(VectorCache, "keep", kept_late)
+    with ThreadPoolExecutor(1) as pool:
+        shared.relay.drain()
+        forgotten[0].result()
+    shared.relay.drain()
+    assert (vectors(shared), shared.index.count()) == (0, 0)
 
 
 def test_the_audit_is_whole_while_it_grows(shared: World) -> None:

@@ -77,6 +77,11 @@ def test_an_alert_states_no_preference() -> None:
     assert kept(wish, of=run(labels={"alertname": "Down"})) == []
 
 
+def test_what_an_alert_says_is_believed_no_more_for_being_read_by_a_model() -> None:
+    made, _ = candidates(run(labels={"alertname": "Down"}), json.dumps({"memories": [told()]}))
+    assert [(c.source_kind, c.trust, c.source_ref) for c in made] == [("alert", 0.2, "alert:Down")]
+
+
 @pytest.mark.parametrize("text", ["", "no", "[]", '{"memories": 3}', '{"answer": []}', "{", "[" * 5000])
 def test_rubbish_is_said_to_be_rubbish(text: str) -> None:
     with pytest.raises(Correctable):
