@@ -10,7 +10,7 @@ from typing import Any
 from kernel.contracts import Finding, Outcome, Value
 
 #: `[mem:id]`, or with what the prompt shows beside the id.
-CITED = re.compile(r"\[mem:([^\]|\s]+)(?:\|[^\]]*)?\]")
+CITED = re.compile(r"\[mem:([^\[\]|\s]{1,64})(?:\|[^\[\]]{0,300})?\]")
 #: A cut id of this length still names one memory (8 hex digits are 32 bits).
 _CUT_ID = 8
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")

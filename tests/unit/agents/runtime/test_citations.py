@@ -1,4 +1,5 @@
 import hashlib
+from time import monotonic
 
 import pytest
 
@@ -66,3 +67,9 @@ def test_the_question_carries_a_hash_of_what_was_served_and_never_its_text() -> 
         {"id": B, "sentence": "", "text_hash": ""},
     ]
     assert (asked["served"], asked["namespace"], asked["user"]) == ([A, B], "n", "u")
+
+
+def test_citations_that_never_close_are_read_in_no_time() -> None:
+    started = monotonic()
+    assert citations(Outcome(answer="[mem:" * 20_000 + f"[mem:{A}]", brain="model"), set())[0].id == A
+    assert monotonic() - started < 5, "0.3 s on a quiet machine; without bounds a minute"
