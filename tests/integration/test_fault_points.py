@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 import itertools
 import json
-import os
 import re
 import shutil
-import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
@@ -33,6 +31,7 @@ from tests.support.fault_books import budget_problems, letter_problems
 from tests.support.fault_desk import OLD_RUN, RUN, SCENARIOS, WRONG, fault_server
 from tests.support.fault_memory import STORIES, memory_problems
 from tests.support.fault_world import World
+from tests.support.ram import ram_folder
 from tests.support.redis_server import redis_server
 
 pytestmark = pytest.mark.integration
@@ -45,8 +44,6 @@ NAME = re.compile(r"[a-z_]+(\.[a-z_]+)+")
 KILLED = -9
 #: Databases that Redis has by default: one for each case under way.
 _LANES = 2
-#: What the cases under way take, and those that fail: the folders of the others go at once.
-_ROOM = 256 * 2**20
 
 
 def names_in(source: str) -> set[str]:
@@ -153,21 +150,13 @@ class Matrix:
             self._lanes.put(lane)
 
 
-def _quick_folder() -> str | None:
-    """Return a folder in memory, where there is one: processes are killed here, never the machine."""
-    shared = Path("/dev/shm")
-    if os.access(shared, os.W_OK) and shutil.disk_usage(shared).free > _ROOM:
-        return str(shared)
-    return None
-
-
 @pytest.fixture(scope="module")
 def matrix(request: pytest.FixtureRequest) -> Iterator[Matrix]:
     asked = {item.name for item in request.session.items}
     cases = [case for case in CASES if any("-".join(case) in name for name in asked)]
-    with tempfile.TemporaryDirectory(dir=_quick_folder()) as folder, ExitStack() as stack:
-        server = stack.enter_context(redis_server(Path(folder) / "redis"))
-        yield Matrix(Path(folder), server.url, stack, cases)
+    with ram_folder() as folder, ExitStack() as stack:
+        server = stack.enter_context(redis_server(folder / "redis"))
+        yield Matrix(folder, server.url, stack, cases)
 
 
 def problems(folder: Path, redis: Redis) -> list[str]:

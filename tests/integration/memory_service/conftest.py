@@ -7,6 +7,14 @@ import pytest
 
 from tests.integration.memory_service.world import World, world
 from tests.support.postgres_server import Server
+from tests.support.ram import ram_folder
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Yield a folder in memory: to open and to close an Edge index waits ten times for the disk."""
+    with ram_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
