@@ -77,26 +77,25 @@ async def remember(
 
     Example: remember(text="checkout's pool holds 20 connections", key="checkout pool size", tags=["service"])
     """
-    surroundings = await asyncio.to_thread(_surroundings, ctx)
-    if copied(text, surroundings.recalled):
+    # comparing with megabytes of logs takes a second, which the loop has not
+    around = await asyncio.to_thread(_surroundings, ctx, text)
+    if around.known:
         return {"id": None, "outcome": "dropped", "reason": "a memory that was recalled says this already"}
-    return await _told(
-        ctx, surroundings, text=text, kind=kind, key=key, importance=importance, tags=tags or []
-    )
-
-
-async def _told(ctx: ToolContext, around: _Surroundings, **said: Any) -> dict[str, Any]:
     work = ctx.work
     telling = {
-        **said,
+        "text": text,
+        "kind": kind,
+        "key": key,
+        "importance": importance,
+        "tags": tags or [],
         "namespace": work.namespace,
         # a preference is one person's; a fact about the systems is everybody's
-        "user": work.user if said["kind"] == "preference" else "",
+        "user": work.user if kind == "preference" else "",
         "owner": "agent",
         "session": around.session,
         "source_kind": "agent",
         "source_ref": f"run:{work.run_id}:{work.assignment_id.rpartition(':')[2]}",
-        "quotes_untrusted": copied(said["text"], around.untrusted),
+        "quotes_untrusted": around.quoted,
     }
     answer: dict[str, Any] = await _asked(ctx, "memory.remember", telling, REMEMBER_SECONDS)
     return answer
@@ -159,14 +158,14 @@ async def _asked(ctx: ToolContext, task: str, question: dict[str, Any], seconds:
 
 @dataclass(frozen=True)
 class _Surroundings:
-    """What stands around a telling: its session, what others wrote, and what the memory said."""
+    """What stands around a telling: its session, whether others wrote it, and whether the memory said it."""
 
     session: str
-    untrusted: list[Any]
-    recalled: list[Any]
+    quoted: bool
+    known: bool
 
 
-def _surroundings(ctx: ToolContext) -> _Surroundings:
+def _surroundings(ctx: ToolContext, text: str) -> _Surroundings:
     """Read what this assignment was shown; the journal is the truth of it."""
     work = ctx.work
     with ctx.resources.database.reading() as session:
@@ -179,14 +178,15 @@ def _surroundings(ctx: ToolContext) -> _Surroundings:
     own = {recall.name, remember.name}
     outcomes = [outcome.model_dump(mode="json") for outcome in work.earlier.values()]
     memories = [memory.text for memory in work.memories]
+    memories += [told["text"] for name, value in shown if name == recall.name for told in _memories(value)]
+    untrusted = [
+        *(value for name, value in shown if name not in own),
+        *outcomes,
+        *([work.request] if "alertname" in work.labels else []),
+        *work.labels.values(),
+    ]
     return _Surroundings(
         session=(run.session_id or "") if run is not None else "",
-        untrusted=[
-            *(value for name, value in shown if name not in own),
-            *outcomes,
-            *([work.request] if "alertname" in work.labels else []),
-            *work.labels.values(),
-        ],
-        recalled=memories
-        + [told["text"] for name, value in shown if name == recall.name for told in _memories(value)],
+        quoted=copied(text, untrusted),
+        known=copied(text, memories),
     )
