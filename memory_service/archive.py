@@ -124,7 +124,7 @@ def words(told: str) -> str:
 # Texts of one desk share most of their words, and splitting these is most of a night's work: 58 us a memory without.
 @lru_cache(maxsize=_PIECES)
 def _of_document(piece: str) -> tuple[str, ...]:
-    return tuple(map(_word, lexical.document(piece).indices))
+    return tuple(map(_word, lexical.indices(piece)))
 
 
 def _asked(told: str) -> set[str]:

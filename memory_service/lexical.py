@@ -77,11 +77,16 @@ def document(text: str, context: str = "") -> Sparse:
     Words of the context (neighbouring turns, resolved dates) are found too, at a lower weight.
     """
     counts: dict[str, float] = dict(Counter(tokens(text, query=False)))
-    for token in tokens(context, query=False):
+    for token in tokens(context, query=False) if context else ():
         counts[token] = counts.get(token, 0.0) + CONTEXT_WEIGHT
     length = sum(counts.values())
     norm = K1 * (1 - B + B * length / USUAL_LENGTH)
     return _vector({token: n * (K1 + 1) / (n + norm) for token, n in counts.items()})
+
+
+def indices(text: str) -> set[int]:
+    """Return the indices alone of the vector of a stored text, at half of its cost."""
+    return {_index(token) for token in tokens(text, query=False)}
 
 
 def query(text: str) -> Sparse:
@@ -110,7 +115,11 @@ def tokens(text: str, *, query: bool) -> list[str]:
     """
     found: list[str] = []
     folded = fold(text)
+    latin = folded.isascii()
     for raw in _TOKEN.findall(_CONTRACTION.sub("", folded)):
+        if latin:
+            found += _identifier(raw)
+            continue
         position = 0
         for run in _CJK.finditer(raw):
             found += _identifier(raw[position : run.start()])
@@ -163,10 +172,14 @@ def _stem(word: str) -> str:
     return bare if len(bare) >= _STEM_LEFT else word
 
 
+def _index(token: str) -> int:
+    return zlib.crc32(token.encode("utf-8", "replace"))
+
+
 def _vector(weights: dict[str, float]) -> Sparse:
     hashed: dict[int, float] = {}
     for token, weight in weights.items():
-        index = zlib.crc32(token.encode("utf-8", "replace"))
+        index = _index(token)
         hashed[index] = max(weight, hashed.get(index, 0.0))
     order = sorted(hashed)
     return Sparse(indices=order, values=[hashed[index] for index in order])

@@ -106,6 +106,8 @@ def words(text: str) -> list[str]:
     date whose year is not told with two hyphens).
     """
     found: list[str] = []
+    if " " not in text and "-" not in text and text.isascii():
+        return found  # nearly every piece of a text that is split already
     for year, month, day in _absolute(text):
         if day:
             found += [f"{year:04}-{month:02}-{day:02}"] if year else []
