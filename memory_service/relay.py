@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import RLock
 
 from sqlalchemy import bindparam, delete, update
@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 from kernel import logs
 from kernel.clock import now
 from kernel.database import Database
-from kernel.errors import NightdeskError
+from kernel.errors import Fatal, NightdeskError
 from memory_service import lexical
 from memory_service.audit import take_turn
 from memory_service.dialogue import words_of
@@ -19,6 +19,7 @@ from memory_service.domain import Memory, Status
 from memory_service.drift import WINDOW, Differences, Drift, by_id, window, windows
 from memory_service.embed.port import Vector
 from memory_service.fading import NEVER
+from memory_service.index.folder import IndexDamaged
 from memory_service.index.port import Point, audience
 from memory_service.reading import to_memory
 from memory_service.space import CURRENT, SHADOW
@@ -31,6 +32,8 @@ log = logs.get(__name__)
 
 #: Memories per round; of those whose text was never embedded fewer: at 26 ms each they take under two seconds.
 _BATCH, _UNKNOWN = 512, 64
+#: When so many are refused one by one, it is not for what they say.
+_REFUSED_MOST = 3
 #: The job under which comparisons are noted, and its two kinds.
 RECONCILE, FULL, SAMPLE = "reconcile", "full", "sample"
 
@@ -49,16 +52,28 @@ class Relay:
         self.writing = RLock()
 
     def drain(self) -> int:
-        """Bring everything waiting into the indexes; return how many memories were looked at."""
-        done = 0
+        """Bring everything waiting into the indexes; return how many memories were looked at.
+
+        One that is refused for what it says (a text too long for the model) holds up no other: it waits by itself.
+        """
+        done, size, refused = 0, _BATCH, list[int]()
         with self.writing:
-            while batch := self._next():
+            while batch := self._next(size, without=refused):
                 targets = self._targets()
                 try:
                     batch, stocks = self._apply(batch, targets)
                 except NightdeskError as error:
+                    if _for_what_it_says(error) and len(batch) > 1:
+                        size = len(batch) // 2  # which of them is it?
+                        continue
                     self._postpone(batch, str(error))
-                    raise
+                    refused.append(batch[0].pk)
+                    others = done or self._next(1, without=refused)
+                    if not others or len(refused) > _REFUSED_MOST or not _for_what_it_says(error):
+                        raise
+                    log.warning("memory_not_indexed", id=batch[0].id, reason=str(error))
+                    size = _BATCH
+                    continue
                 if self._settle(batch, stocks):
                     done += len(batch)
         return done
@@ -121,13 +136,14 @@ class Relay:
             noted.state, noted.cursor, noted.counts, noted.ended_at = "done", cursor, drift.counts(), now()
             session.add(noted)
 
-    def _next(self) -> list[Memory]:
+    def _next(self, size: int, *, without: Sequence[int]) -> list[Memory]:
         query = (
             select(MemoryRow, MemoryStateRow)
             .join(MemoryStateRow, col(MemoryStateRow.pk) == col(MemoryRow.pk))
             .join(MemoryOutboxRow, col(MemoryOutboxRow.pk) == col(MemoryRow.pk))
             .order_by(col(MemoryOutboxRow.attempts), col(MemoryOutboxRow.pk))
-            .limit(_BATCH)
+            .where(col(MemoryOutboxRow.pk).not_in(without))
+            .limit(size)
         )
         with self._database.reading() as session:
             return [to_memory(row, state) for row, state in session.exec(query)]
@@ -169,6 +185,10 @@ class Relay:
                 .where(col(MemoryOutboxRow.pk).in_([m.pk for m in batch]))
                 .values(attempts=MemoryOutboxRow.attempts + 1, last_error=why[:500])
             )
+
+
+def _for_what_it_says(error: NightdeskError) -> bool:
+    return isinstance(error, Fatal) and not isinstance(error, IndexDamaged)
 
 
 def _changed(session: Session, batch: list[Memory]) -> list[tuple[int, int]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 
@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import text as sql
 from sqlmodel import col, select
 
+from kernel.errors import Fatal
 from memory_service.domain import Status
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import Vector
@@ -33,49 +34,61 @@ def active(desk: World) -> dict[str, int]:
         return dict(session.exec(query).all())
 
 
-KILLED_WRITER = """
+#: Imports everything once, then forks for each point at which to die.
+KILLED_WRITERS = """
 import os, signal, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[3])
+sys.path.insert(0, sys.argv[2])
 from tests.integration.memory_service.world import world
-point, dies = sys.argv[2].split(":")
-with world(Path(sys.argv[1]), database_url=sys.argv[4] or None) as desk:
-    def die(*_):
-        os.kill(os.getpid(), signal.SIGKILL)
-    ids = [desk.remember(f"{dies} memory {n} of the pool", key=f"{dies}-{n}", kind="episode", relay=False) for n in range(6)]
-    desk.store.forget("default", ids[0], at=desk.now, actor="t")
-    if point == "before_index":
-        desk.index.upsert = die
-    elif point == "half_index":
-        upsert = desk.index.upsert
-        desk.index.upsert = lambda points: (upsert(points[:3]), die())
-    elif point == "before_settle":
-        desk.relay._settle = die
-    elif point == "before_relay":
-        die()
-    desk.relay.drain()
+
+def write(point, dies):
+    with world(Path(sys.argv[1]), database_url=sys.argv[3] or None) as desk:
+        def die(*_):
+            os.kill(os.getpid(), signal.SIGKILL)
+        ids = [desk.remember(f"{dies} memory {n} of the pool", key=f"{dies}-{n}", kind="episode", relay=False) for n in range(6)]
+        desk.store.forget("default", ids[0], at=desk.now, actor="t")
+        if point == "before_index":
+            desk.index.upsert = die
+        elif point == "half_index":
+            upsert = desk.index.upsert
+            desk.index.upsert = lambda points: (upsert(points[:3]), die())
+        elif point == "before_settle":
+            desk.relay._settle = die
+        elif point == "before_relay":
+            die()
+        desk.relay.drain()
+
+for number, point in enumerate(sys.argv[4:]):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            write(point, number)
+        finally:
+            sys.stderr.flush()
+            os._exit(1)
+    ended = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert ended == -signal.SIGKILL, f"{point}: {ended}"
 """
 
 
-def killed(folder: Path, point: str, database_url: str | None) -> None:
+def kill_writers(folder: Path, points: Sequence[str], database_url: str | None) -> None:
     root = Path(__file__).parents[3]
     done = subprocess.run(
-        [sys.executable, "-c", KILLED_WRITER, str(folder), point, str(root), database_url or ""],
+        [sys.executable, "-c", KILLED_WRITERS, str(folder), str(root), database_url or "", *points],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
         cwd=root,
     )
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 def test_kill_9_anywhere_between_commit_and_index_loses_nothing(
     tmp_path: Path, database_url: str | None
 ) -> None:
     points = ("before_relay", "before_index", "half_index", "before_settle") * (1 if database_url else 2)
-    for number, point in enumerate(points):
-        killed(tmp_path, f"{point}:{number}", database_url)
+    kill_writers(tmp_path, points, database_url)
     with world(tmp_path, database_url=database_url) as desk:
         assert len(active(desk)) == len(points) * 5
         desk.relay.drain()
@@ -257,3 +270,48 @@ def test_a_note_that_comes_late_does_not_hide_what_changed_since(desk: World) ->
         enqueue(session, [(1, 4)], desk.now)
     with desk.database.reading() as session:
         assert session.exec(select(MemoryOutboxRow.rev)).one() == 5
+
+
+class _Picky(HashEmbedder):
+    """An endpoint that refuses a request for one text in it, as one that is too long; or every request."""
+
+    def __init__(self, refused: str) -> None:
+        self.refused = refused
+
+    def passages(self, texts: list[str]) -> list[Vector]:
+        if any(self.refused in text for text in texts):
+            raise Fatal("the embedding endpoint refused the request", why="it answered 400")
+        return super().passages(texts)
+
+
+def test_a_text_that_the_embedder_refuses_holds_up_no_other(tmp_path: Path) -> None:
+    with world(tmp_path, embedder=_Picky("unbearable")) as desk:
+        ids = [desk.remember(f"memory {n} of the pool", kind="episode", relay=False) for n in range(20)]
+        spoilt = desk.remember("an unbearable text", kind="episode", relay=False)
+        ids += [desk.remember(f"later memory {n}", kind="episode", relay=False) for n in range(20)]
+        desk.relay.drain()
+        assert sorted(desk.index.revisions()) == sorted(ids)
+        ids.append(desk.remember("told afterwards"))
+        assert ids[-1] in desk.index.revisions()
+        with pytest.raises(Fatal, match="refused"):
+            desk.relay.drain()  # it alone waits, and that is said again
+        desk.store.forget("default", spoilt, at=desk.now, actor="t")
+        desk.relay.drain()
+        assert sorted(desk.index.revisions()) == sorted(ids)
+
+
+def test_an_embedder_that_refuses_everything_is_not_asked_for_every_memory(tmp_path: Path) -> None:
+    asked: list[int] = []
+
+    class Closed(_Picky):
+        def passages(self, texts: list[str]) -> list[Vector]:
+            asked.append(len(texts))
+            return super().passages(texts)
+
+    with world(tmp_path, embedder=Closed("pool")) as desk:
+        for number in range(40):
+            desk.remember(f"memory {number} of the pool", kind="episode", relay=False)
+        asked.clear()
+        with pytest.raises(Fatal, match="refused"):
+            desk.relay.drain()
+        assert len(asked) < 30
