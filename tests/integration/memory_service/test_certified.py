@@ -8,6 +8,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -54,6 +55,20 @@ class Space:
     last_ts: np.ndarray
     hl: np.ndarray
     points: list[Point] = field(default_factory=list)
+
+    @cached_property
+    def exact_dense(self) -> np.ndarray:
+        return self.dense.astype(float)
+
+    @cached_property
+    def exact_sparse(self) -> np.ndarray:
+        return self.sparse.astype(float)
+
+    @cached_property
+    def idf(self) -> np.ndarray:
+        frequency = (self.sparse > 0).sum(axis=0)
+        told: np.ndarray = np.log(1 + (len(self.ids) - frequency + 0.5) / (frequency + 0.5))
+        return told
 
 
 def made(number: int, rng: random.Random) -> Space:
@@ -162,10 +177,8 @@ def brute_force(space: Space, asked: Asked, half: float) -> Truth:
     """The documented score of every memory; `test_brute_force_is_the_documented_score` holds it to `evaluate`."""
     weights, scale = WEIGHTS, space.scale
     seen = np.isin(space.user, ["", asked.ask.scope.user])
-    frequency = (space.sparse > 0).sum(axis=0)
-    idf = np.log(1 + (len(space.ids) - frequency + 0.5) / (frequency + 0.5))
-    bm25 = space.sparse.astype(float) @ (idf * asked.sparse)
-    cosines = space.dense.astype(float) @ asked.dense.astype(float)
+    bm25 = space.exact_sparse @ (space.idf * asked.sparse)
+    cosines = space.exact_dense @ asked.dense.astype(float)
     similarity = weights.similarity * np.maximum(0, (cosines - scale.low) / (1 - scale.low))
     keywords = weights.keywords * bm25 / (bm25 + half)
     recency = weights.recency * 0.5 ** np.maximum(0, (NOW - space.last_ts) / space.hl)
