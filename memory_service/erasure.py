@@ -40,10 +40,14 @@ def estate_of(namespace: str, user: str | None) -> str:
     return hashlib.sha256(json.dumps([namespace, user]).encode()).hexdigest()
 
 
-def erase(session: Session, pks: Sequence[int], at: datetime) -> None:
-    """Remove all text of memories; what stays of each is a tombstone with the hash of its content."""
+def erase(session: Session, pks: Sequence[int], at: datetime, *, whole: bool = False) -> None:
+    """Remove all text of memories; what stays of each is a tombstone with the hash of its content.
+
+    `whole`: what stands around them goes too, and need not be mended first.
+    """
     session.flush()
-    forget_around(session, pks, at)
+    if not whole:
+        forget_around(session, pks, at)
     for some in _chunks(pks):
         hashes = set(session.exec(select(MemoryRow.content_hash).where(col(MemoryRow.pk).in_(some))))
         unsynchronized = {"synchronize_session": False}

@@ -82,7 +82,7 @@ class EstateErasure:
         pks = found[:_ERASED]
         rest = max(left - len(pks), 1) if len(found) > _ERASED else 0
         if pks:
-            erase(session, pks, at)
+            erase(session, pks, at, whole=True)
             audit.record(
                 session,
                 at=at,

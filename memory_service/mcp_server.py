@@ -29,6 +29,12 @@ _REMEMBER_SECONDS = 10.0
 _NAMELESS, _NAME_CHARACTERS = "unknown", 60
 
 
+_NOBODYS = (
+    "Whose preference this is is not known: nobody's may shape what everybody reads. Remember a fact, or have the "
+    "server started with --user."
+)
+
+
 def make_server(settings: Settings, *, namespace: str, user: str) -> MCPServer:
     """Return the server of one namespace and user: whoever starts it says whose memories it serves, not a model."""
     doorbell = Doorbell(make_celery(settings, "memory-mcp"), Redactor(settings.secrets()))
@@ -86,7 +92,7 @@ def _offer_remember(server: MCPServer, ask: Ask, *, user: str) -> None:
         ] = "",
         importance: Annotated[float, Field(description="Below 0.3 nothing is kept.", ge=0, le=1)] = 0.6,
         tags: Annotated[list[str] | None, Field(description="Words to file it under.")] = None,
-    ) -> dict[str, str | None]:
+    ) -> dict[str, str | int | None]:
         """Remember one thing for later: a fact about a system, a preference, something that happened.
 
         Use it for what still matters next week. The answer holds its id and what became of it: insert, touch (known
@@ -95,15 +101,12 @@ def _offer_remember(server: MCPServer, ask: Ask, *, user: str) -> None:
         Example: remember(text="checkout's pool holds 20 connections", key="checkout pool size", tags=["service"])
         """
         if kind == "preference" and not user:
-            raise ToolError(
-                "Whose preference this is is not known: nobody's may shape what everybody reads. Remember a fact, or "
-                "have the server started with --user."
-            )
+            raise ToolError(_NOBODYS)
         said = {"text": text, "kind": kind, "key": key, "importance": importance, "tags": tags or []}
         # a preference is one person's; a fact about the systems is everybody's
         whose = {"user": user if kind == "preference" else "", "owner": "agent"}
         source = {"source_kind": "agent", "source_ref": f"mcp:{_client(ctx)}"}
-        answer: dict[str, str | None] = await ask(
+        answer: dict[str, str | int | None] = await ask(
             "memory.remember", {**said, **whose, **source}, _REMEMBER_SECONDS
         )
         return answer

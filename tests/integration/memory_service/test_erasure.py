@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import event, inspect, text
 from sqlmodel import select
 
 from kernel.contracts import MemoryHit
@@ -14,6 +14,7 @@ from kernel.records import CallRow, RunRow
 from kernel.redaction import Redactor
 from kernel.reports import ReportMemory
 from memory_service.copies import FORGOTTEN, Copies
+from memory_service.erasure import erase
 from memory_service.estate import Estate
 from memory_service.tables import EmbedCacheRow, JobRunRow
 from tests.integration.memory_service.test_archive import archived, upkeep, words
@@ -237,3 +238,21 @@ def test_what_only_faded_is_learnt_again_though_another_users_memories_were_eras
     estate(desk).erase({"namespace": "default", "user": "ann"})
     with pytest.raises(AssertionError):
         desk.remember("the printer of floor two jams", **told)
+
+
+def test_erasing_asks_no_more_questions_for_more_sessions(desk: World) -> None:
+    for number in range(40):
+        desk.remember(f"pool {number} of marmalade", session=f"s{number}", slots={"turn": 1}, relay=False)
+    asked: list[str] = []
+
+    def note(*told: Any) -> None:
+        asked.append(str(told[2]))
+
+    event.listen(desk.database.engine, "before_cursor_execute", note)
+    counts = []
+    for pks in ([1], list(range(2, 41))):
+        asked.clear()
+        with desk.database.writing("test") as session:
+            erase(session, pks, desk.now)
+        counts.append(len([told for told in asked if told.startswith("SELECT")]))
+    assert counts[0] == counts[1]
