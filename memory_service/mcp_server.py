@@ -6,29 +6,31 @@ import argparse
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
+from mcp import MCPError
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
-from pydantic import Field
+from mcp_types import INVALID_PARAMS, ToolAnnotations
+from pydantic import Field, ValidationError
 
 from kernel import logs
 from kernel.broker import MEMORY, Doorbell, make_celery
 from kernel.contracts import MemoryHit
 from kernel.control import Control, connect
-from kernel.errors import NightdeskError
+from kernel.errors import Fatal, NightdeskError
 from kernel.redaction import Redactor
-from kernel.settings import Settings, settings
+from kernel.settings import DeskAddresses, Settings, settings
 
 #: Asks the worker: task, question, seconds to wait.
 Ask = Callable[[str, dict[str, Any], float], Awaitable[Any]]
 
 _HITS_MOST = 20
+#: Where a desk leaves its addresses in its data folder (coordinator.cli.layout).
+_ADDRESSES = "desk.json"
 #: A durable commit and an embedding on a busy machine.
 _REMEMBER_SECONDS = 10.0
 #: The name of a client that does not introduce itself, and how much of a name is kept.
 _NAMELESS, _NAME_CHARACTERS = "unknown", 60
-
-
 _NOBODYS = (
     "Whose preference this is is not known: nobody's may shape what everybody reads. Remember a fact, or have the "
     "server started with --user."
@@ -52,7 +54,27 @@ def make_server(settings: Settings, *, namespace: str, user: str) -> MCPServer:
 
     _offer_recall(server, ask, user=user, seconds=settings.recall_timeout)
     _offer_remember(server, ask, user=user)
+    server.middleware.append(_strictly(server))
     return server
+
+
+def _strictly(server: MCPServer) -> ServerMiddleware[Any]:
+    """Return what refuses a call with an argument that its tool does not know; the library leaves such out in silence."""
+
+    async def checked(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.method == "tools/call":
+            called = dict(ctx.params or {})
+            tools = {tool.name: tool for tool in await server.list_tools()}
+            if (tool := tools.get(str(called.get("name")))) is not None:
+                known = tool.input_schema.get("properties", {})
+                if unknown := sorted(set(called.get("arguments") or {}) - set(known)):
+                    raise MCPError(
+                        INVALID_PARAMS,
+                        f"{tool.name} has no argument {', '.join(unknown)}; it has: {', '.join(known)}",
+                    )
+        return await call_next(ctx)
+
+    return checked
 
 
 def _offer_recall(server: MCPServer, ask: Ask, *, user: str, seconds: float) -> None:
@@ -100,16 +122,20 @@ def _offer_remember(server: MCPServer, ask: Ask, *, user: str) -> None:
         person looks at it first) or dropped, with the reason.
         Example: remember(text="checkout's pool holds 20 connections", key="checkout pool size", tags=["service"])
         """
-        if kind == "preference" and not user:
-            raise ToolError(_NOBODYS)
         said = {"text": text, "kind": kind, "key": key, "importance": importance, "tags": tags or []}
-        # a preference is one person's; a fact about the systems is everybody's
-        whose = {"user": user if kind == "preference" else "", "owner": "agent"}
+        whose = {"user": _whose(kind, user), "owner": "agent"}
         source = {"source_kind": "agent", "source_ref": f"mcp:{_client(ctx)}"}
-        answer: dict[str, str | int | None] = await ask(
-            "memory.remember", {**said, **whose, **source}, _REMEMBER_SECONDS
-        )
-        return answer
+        answer = await ask("memory.remember", {**said, **whose, **source}, _REMEMBER_SECONDS)
+        return {name: answer[name] for name in ("id", "outcome", "reason", "hidden")}
+
+
+def _whose(kind: str, user: str) -> str:
+    """Return who alone is to see it: a preference is one person's, a fact about the systems is everybody's."""
+    if kind != "preference":
+        return ""
+    if not user:
+        raise ToolError(_NOBODYS)
+    return user
 
 
 def _client(ctx: Context[Any, Any]) -> str:
@@ -119,13 +145,38 @@ def _client(ctx: Context[Any, Any]) -> str:
     return " ".join("".join(c for c in name if c.isprintable()).split())[:_NAME_CHARACTERS] or _NAMELESS
 
 
+def joined(configured: Settings) -> Settings:
+    """Return the settings with the broker of the desk in the data folder, as the command line finds it.
+
+    Raises Fatal where no desk was started there and no broker is named.
+    """
+    if "redis_url" in configured.model_fields_set:
+        return configured
+    where = f"{str(configured.data)!r}, which NIGHTDESK_DATA_DIR names"
+    then = "Start it with `nightdesk up --detach`, or name another with NIGHTDESK_DATA_DIR or NIGHTDESK_REDIS_URL."
+    try:
+        found = DeskAddresses.model_validate_json((configured.data / _ADDRESSES).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise Fatal("there is no desk to ask", why=f"none was started in {where}", next_step=then) from error
+    except (OSError, ValidationError) as error:
+        raise Fatal("the desk's addresses cannot be read", why=f"{where}: {error}", next_step=then) from error
+    return configured.model_copy(update={"redis_url": found.broker_url})
+
+
 def main() -> None:
     """Serve until the input ends."""
-    options = argparse.ArgumentParser(description="Nightdesk's memory as an MCP server over stdio.")
+    options = argparse.ArgumentParser(
+        description="Nightdesk's memory as an MCP server over stdio.",
+        epilog="It asks the desk that runs in the folder NIGHTDESK_DATA_DIR (default .nightdesk in the working "
+        "directory), or whose broker NIGHTDESK_REDIS_URL names.",
+    )
     options.add_argument("--namespace", default="default")
     options.add_argument("--user", default="", help="also recall what only this user may see")
     told = options.parse_args()
-    configured = settings()
+    try:
+        configured = joined(settings())
+    except NightdeskError as error:
+        options.exit(1, f"{error.what}: {error.why}\n{error.next_step}\n")
     server = make_server(configured, namespace=told.namespace, user=told.user)
     logs.configure(configured, service="memory-mcp")  # after the library's own; both write to standard error
     server.run("stdio")
