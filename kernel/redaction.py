@@ -28,6 +28,9 @@ _MAX_JSON = 1_000_000
 _GROUPS = [(name, FINDER.groupindex[name]) for name in reversed(RULES)]
 _KEY_GROUP = FINDER.groupindex["key"]
 
+#: Rules whose refused value is prose, in which another candidate may begin.
+_IN_PROSE = ("told", "said", "bare")
+
 #: A phone number sent as a JSON number has eleven digits.
 _LEAST_PERSONAL = 10**10
 
@@ -147,7 +150,7 @@ def _replace(text: str, placeholder: Callable[[str, str], str]) -> str:
             end, normal = hidden
             pieces += [data[done:start], placeholder(kind, normal).encode()]
             done = end
-        elif name.startswith("keyed"):
+        elif name.startswith("keyed") or name in _IN_PROSE:
             end = max(start, found.start() + 1)  # the value itself may hold another candidate
         found = FINDER.search(data, max(end, found.start() + 1))
     pieces.append(data[done:])

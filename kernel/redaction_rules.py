@@ -26,6 +26,8 @@ _KEYS = (
     r"private[_-]?key|(?:access|refresh|auth|id|session|csrf)?[_-]?token|auth[_-]?key|credential|signature|"
     r"密码|口令|令牌|密钥|授权码"
 )
+#: What a person calls a password in prose; a `token` or a `secret` is spoken of in too many ways.
+_SPOKEN = r"pass(?:word|wort|phrase|code)|passwd|密码|口令"
 _Q = r"""\\*["']?"""
 _KEYED = (
     rf"(?i:(?P<key>{_KEYS})){_Q}\s?\s?(?:[:=：]|=>|%3[Dd])\s?\s?(?:\x1b\[[0-9;]*m)?"
@@ -57,6 +59,13 @@ RULES: dict[str, Rule] = {
     "url": Rule("password", r"""://[^\s/:@"'<>]*:(?P<url>[^\s/"'<>]+)@"""),
     "user": Rule("password", r"(?:\s-u|--user)\s[^\s:]+:(?P<user>[^\s\"']+)", checks.user),
     "flag": Rule("password", r"--(?i:password|passwd|token|secret|api-key)\s+(?P<flag>[^\s\"'-][^\s\"']*)"),
+    "told": Rule(  # "the password (of the vault) is swordfish"
+        "password",
+        rf"(?i:{_SPOKEN})(?:[ \t]+(?i:of|for|to|on)(?:[ \t]+[^\s:=]+){{1,6}}?)?"
+        r"(?:\s+(?i:(?:(?:is|was|has been) )?(?:re)?(?:set|changed) to|is|was|ist|lautet)\s+|"
+        r"\s?(?:是|为)\s?)[\"'`]?(?P<told>[^\s\"'`]+)",
+        checks.told,
+    ),
     "said": Rule(
         "password",
         rf"(?i:{_KEYS})(?:\s+(?i:is|was|set to|changed to)\s+|\s?(?:是|为)\s?)[\"'`]?(?P<said>[^\s\"'`]+)",
@@ -66,6 +75,11 @@ RULES: dict[str, Rule] = {
     "keyed2": Rule("secret", ""),
     "keyed3": Rule("secret", ""),
     "keyed4": Rule("secret", ""),
+    "bare": Rule(  # "db password hunter2 was rotated"
+        "password",
+        rf"(?i:{_SPOKEN})[ \t]+[\"'`]?(?P<bare>[A-Za-z0-9!@#$%^&*_+~?-]*[0-9!@#$%^&*+~][^\s\"'`:=]*)",
+        checks.bare,
+    ),
     "xml": Rule("secret", rf"<(?i:{_KEYS})>(?P<xml>[^<]+)</"),
     "ansi": Rule("number", r"\x1b\[[0-9;]*m(?P<ansi>[0-9]{11,19}[Xx]?)\b", checks.number),
     "jwt": Rule("token", r"\b(?P<jwt>eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.?[A-Za-z0-9_-]*)"),

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from sqlmodel import col, select
 
 from kernel.contracts import Value
 from kernel.database import Database
 from kernel.errors import Correctable
+from kernel.redaction_checks import PLACEHOLDER
 from kernel.text import storable
 from memory_service.domain import Candidate, Status, Upsert, check_name
+from memory_service.sentences import PREFERENCE
 from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
 
 #: Where a telling does not say how much it matters: above the gate's floor, below what a run has proved.
@@ -22,7 +24,9 @@ TAGS_MAX = 16
 #: What decides who sees a memory and how far it is believed is said in its own field, never in slots, where a
 #: model or a log could name somebody else's.
 _NEVER_IN_SLOTS = frozenset({"namespace", "user", "user_id", "tenant", "trust", "status", "source_kind"})
-_EXAMPLE = 'ask with {"text": "…", "namespace": "default", "kind": "fact", "source_kind": "user"}'
+#: Whose a preference is where nobody is named (kernel.contracts.Request).
+_USER = "local"
+_EXAMPLE = 'Ask with {"text": "…", "namespace": "default", "kind": "fact", "source_kind": "user"}'
 
 
 class Admitted(Value):
@@ -31,12 +35,23 @@ class Admitted(Value):
     id: str | None
     outcome: Upsert | Literal["quarantine", "dropped"]
     reason: str = ""
+    kind: str = ""
+    #: All that was made: a wish for a language and a length is two memories.
+    ids: list[str] = []
+    hidden: int = Field(default=0, ge=0, description="Secrets that were hidden before anything was stored.")
+
+
+def secrets_hidden(told: Candidate, kept: Candidate) -> int:
+    """Return how many values of a telling have a placeholder in what is kept of it."""
+    was, now = (len(PLACEHOLDER.findall(candidate.model_dump_json())) for candidate in (told, kept))
+    return max(0, now - was)
 
 
 def candidate_of(telling: dict[str, Any]) -> Candidate:
     """Return the candidate of what was told over the queue; raise Correctable naming every fault."""
     sent = {name: value for name, value in telling.items() if value is not None}
     told = storable(sent)
+    told = wished(told) | told
     try:
         candidate = Candidate.model_validate(
             {"namespace": "default", "kind": "fact", "importance": IMPORTANCE, **told}
@@ -56,6 +71,17 @@ def candidate_of(telling: dict[str, Any]) -> Candidate:
             "valid_to is not after valid_from", next_step="Leave out valid_to, or give a later moment."
         )
     return candidate
+
+
+def wished(told: dict[str, Any]) -> dict[str, Any]:
+    """Return kind and user of a person's sentence without a kind that is a wish by rule; else nothing.
+
+    The sentence is read as one of a request is (extraction), so that both ways lead to the same memory.
+    """
+    text = told.get("text")
+    if "kind" in told or told.get("key") or told.get("source_kind") != "user" or not isinstance(text, str):
+        return {}  # what has a key is a fact that may change
+    return {"kind": "preference", "user": _USER} if PREFERENCE.match(text.strip()) else {}
 
 
 def _check_labels(candidate: Candidate) -> None:

@@ -21,7 +21,7 @@ from memory_service.gate import Verdict, gate
 from memory_service.reading import PAGE_MAX, page
 from memory_service.recall import Question, Recall
 from memory_service.relay import Relay
-from memory_service.remembering import Admitted, candidate_of, told_before
+from memory_service.remembering import Admitted, candidate_of, secrets_hidden, told_before
 from memory_service.store import Lesson, Store
 from memory_service.tastes import apart
 from memory_service.upsert import Written
@@ -122,7 +122,9 @@ class MemoryService:
         check_name("the user", candidate.user, empty=True)
         became = [self._admit(part, actor) for part in apart(candidate)]
         self._relay.drain()
-        return became[0]
+        hidden = secrets_hidden(candidate, self.gated(candidate)[0])
+        ids = [part.id for part in became if part.id]
+        return became[0].model_copy(update={"hidden": hidden, "kind": candidate.kind, "ids": ids})
 
     def _admit(self, candidate: Candidate, actor: str) -> Admitted:
         candidate, verdict, why = self.gated(candidate)

@@ -46,6 +46,10 @@ def export(
     partial = output.with_name(f"{output.name}.partial")
     written = -2  # its first and its last line are no memories
     try:
+        partial.unlink(missing_ok=True)
+        partial.touch(
+            mode=0o600, exist_ok=False
+        )  # it holds what people said, which not everybody here may read
         with partial.open("w", encoding="utf-8") as out:
             for line in lines:
                 out.write(line + "\n")

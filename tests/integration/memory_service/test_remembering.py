@@ -109,6 +109,14 @@ def test_secrets_are_hidden_before_anything_is_kept(desk: World) -> None:
     assert "hunter2" not in str(desk.memory.recall({"text": "token of checkout"}))
 
 
+def test_how_many_secrets_were_hidden_is_told(desk_on_sqlite: World) -> None:
+    desk = desk_on_sqlite
+    assert tell(desk)["hidden"] == 0
+    told = tell(desk, text="the password of db is hunter2, that of the vault: password=swordfish")
+    assert told["hidden"] == 2
+    assert not any(word in str(listed(desk)) for word in ("hunter2", "swordfish"))
+
+
 def test_no_field_of_a_telling_keeps_a_secret(desk: World) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     told = {"text": f"it is {token}", "key": f"token {token}", "context": f"after {token}"}

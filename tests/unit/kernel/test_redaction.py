@@ -52,6 +52,22 @@ HIDDEN = [
     ('{"pass\\u0077ord": "hunter2"}', "hunter2"),
 ]
 
+HIDDEN += [  # passwords as people speak of them
+    ("the password of db is hunter2", "hunter2"),
+    ("Password for root on db1 is Tr0ub4dor&3", "Tr0ub4dor&3"),
+    ("db password hunter2 was rotated on Monday", "hunter2"),
+    ("The password of the vault is swordfish. Please keep answers short", "swordfish"),
+    ("the password is swordfish", "swordfish"),
+    ("the password is Swordfish and all is well", "Swordfish"),
+    ("the password for db is 'swordfish' as ever", "swordfish"),
+    ("the password was changed to hunter2", "hunter2"),
+    ("the password is 8412", "8412"),
+    ("数据库密码是swordfish。请检查", "swordfish"),
+    ("das Passwort ist hunter2", "hunter2"),
+    ("the password is wrong, password=zzz9", "zzz9"),
+    ("the password is token=abcdef123456", "abcdef123456"),
+]
+
 KEPT = [
     "tokens=200 used, max_tokens=4096, token_count: 15",
     "token count is 300",
@@ -74,6 +90,20 @@ KEPT = [
     '{"tokens": 200, "token": 5, "key": "pool_exhausted", "session_id": "s-1"}',
     "password=${DB_PASSWORD} password=*** password: null",
     "错误：连接池耗尽，密码错误",
+    "the password policy is strict",
+    "the password is wrong",
+    "the password is expired. Ask for a new one",
+    "the password is missing, required or invalid",
+    "the password of root is invalid",
+    "password reset is broken",
+    "the password for checkout was rotated",
+    "the password for db is stored in the vault",
+    "the password is about to expire",
+    "the password must be 12 characters, and password sha256 is used",
+    "Accepted password for root from 10.0.0.1 port 4711 ssh2",
+    "reset the password on db-7 and restart it",
+    "the token is expired; the secret is out",
+    "密码为空，密码是错误的",
 ]
 
 
