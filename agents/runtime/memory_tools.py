@@ -81,24 +81,25 @@ async def remember(
     around = await asyncio.to_thread(_surroundings, ctx, text)
     if around.known:
         return {"id": None, "outcome": "dropped", "reason": "a memory that was recalled says this already"}
-    work = ctx.work
-    telling = {
-        "text": text,
-        "kind": kind,
-        "key": key,
-        "importance": importance,
-        "tags": tags or [],
+    said = {"text": text, "kind": kind, "key": key, "importance": importance, "tags": tags or []}
+    answer: dict[str, Any] = await _asked(
+        ctx, "memory.remember", _telling(ctx.work, around, said), REMEMBER_SECONDS
+    )
+    return answer
+
+
+def _telling(work: Work, around: _Surroundings, said: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **said,
         "namespace": work.namespace,
         # a preference is one person's; a fact about the systems is everybody's
-        "user": work.user if kind == "preference" else "",
+        "user": work.user if said["kind"] == "preference" else "",
         "owner": "agent",
         "session": around.session,
         "source_kind": "agent",
         "source_ref": f"run:{work.run_id}:{work.assignment_id.rpartition(':')[2]}",
         "quotes_untrusted": around.quoted,
     }
-    answer: dict[str, Any] = await _asked(ctx, "memory.remember", telling, REMEMBER_SECONDS)
-    return answer
 
 
 #: Given to every agent with a model, and to those whose specification asks for them.
