@@ -64,15 +64,11 @@ _FILL = (
     "SELECT pk, tier, next, CASE WHEN tier IN ('archived', 'deleted') THEN 1 ELSE 0 END FROM ({staged}) AS found"
 )
 #: One row after the other by its number: a join would keep all rows in a second table first.
-_FADE = text(
-    "UPDATE memory_state SET (tier, next_transition_at) = "
-    "(SELECT n.tier, n.next FROM memory_night n WHERE n.pk = memory_state.pk) "
-    "WHERE pk IN (SELECT pk FROM memory_night WHERE gone = 0)"
-)
-_ARCHIVE = text(
-    "UPDATE memory_state SET status = 'archived', rev = rev + 1, (tier, next_transition_at) = "
-    "(SELECT n.tier, n.next FROM memory_night n WHERE n.pk = memory_state.pk) "
-    "WHERE pk IN (SELECT pk FROM memory_night WHERE tier = 'archived')"
+_MOVE = text(
+    "UPDATE memory_state SET (status, rev, tier, next_transition_at) = "
+    "(SELECT CASE n.gone WHEN 1 THEN 'archived' ELSE memory_state.status END, memory_state.rev + n.gone, n.tier, n.next "
+    "FROM memory_night n WHERE n.pk = memory_state.pk) "
+    "WHERE pk IN (SELECT pk FROM memory_night WHERE tier <> 'deleted')"
 )
 _ENQUEUE = text(
     "INSERT INTO memory_outbox (pk, rev, enqueued_at, attempts, last_error) "
@@ -117,8 +113,7 @@ def move(connection: Connection, moment: object) -> None:
 
     Those to be deleted are left to the erasure.
     """
-    connection.execute(_FADE)
-    connection.execute(_ARCHIVE)
+    connection.execute(_MOVE)
     connection.execute(_ENQUEUE, {"at": moment})
 
 
