@@ -10,8 +10,9 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field, ValidationError
 
+from kernel import logs
 from kernel.contracts import MemoryHit, Value
-from kernel.errors import Correctable
+from kernel.errors import Correctable, NightdeskError
 from memory_service import archive, lexical
 from memory_service.aids import Aids
 from memory_service.domain import Kind, Memory, check_name, question_keys
@@ -21,17 +22,10 @@ from memory_service.index.port import MemoryIndex, Scope
 from memory_service.naming import Named, named
 from memory_service.ranking import Ask, Depth, Ranked, Ranking
 from memory_service.reading import LookedUp, by_ids, looked_up
-from memory_service.scoring import (
-    TRUSTED,
-    Scale,
-    Tier,
-    Weights,
-    evaluate,
-    relevance,
-    score_parts,
-    tier,
-)
+from memory_service.scoring import TRUSTED, Scale, Tier, Weights, evaluate, relevance, score_parts, tier
 from memory_service.store import Store
+
+log = logs.get(__name__)
 
 #: Hits looked up in SQL beyond those wanted: some are of low relevance, some are gone.
 _SPARE = 15
@@ -210,8 +204,8 @@ class Recall:
         memories = by_ids(self._store.database, [one.id for one in ranked])
         services = {str(memory.slots.get("service", "")) for memory in memories.values()} - {""}
         behind = [(m.pk, m.rev) for one in ranked if (m := memories.get(one.id)) and m.rev != one.rev]
-        if behind:
-            self._store.look_again(behind, asked.at)
+        if behind and whole:  # else they wait already, and a question need not wait to write
+            self._note(behind, asked.at)
         for one in ranked:
             memory = memories.get(one.id)
             if memory is None or not asked.may_see(memory):
@@ -221,6 +215,13 @@ class Recall:
                 # what was scored by an older revision stands where that one stood
                 sure = whole and one.certified and memory.rev == one.rev
                 yield hit_of(memory, of, one.explain, asked.at, certified=sure)
+
+    def _note(self, behind: list[tuple[int, int]], at: datetime) -> None:
+        """Have the relay look at memories; a database that takes no writes just now keeps no answer back."""
+        try:
+            self._store.look_again(behind, at)
+        except NightdeskError as error:
+            log.warning("index_behind_not_noted", memories=len(behind), reason=str(error))
 
     def _tier(self, asked: _Asked, text: str, memory: Memory, one: Ranked, services: set[str]) -> Tier:
         """Return how sure it is that a memory is about what was searched for."""

