@@ -12,38 +12,33 @@ from sqlalchemy import text
 
 from kernel import clock
 from kernel.database import Database
-from kernel.schema import migrate
 from kernel.settings import Settings
 from memory_service.domain import Candidate
 from memory_service.store import Store
-from tests.integration.memory_service.test_worker import start, wait_for
 from tests.support.desk import Desk
+from tests.support.memory_desk import memory_desk
 
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture
-def desk(tmp_path: Path, redis_url: str) -> Iterator[Desk]:
-    made = Desk(tmp_path / "desk", {"NIGHTDESK_REDIS_URL": redis_url, "NIGHTDESK_EMBEDDER": "hash"})
-    made.data_dir.mkdir()
-    database = Database(Settings(data_dir=made.data_dir).database)
-    migrate(database)
+def fill(database: Database) -> None:
     store = Store(database)
     for told, days, namespace in (
         ("checkout pool exhausted on node-7", 100, "default"),
         ("结账服务的连接池已耗尽", 0, "default"),
+        ("checkout pool exhausted on node-7", 100, "team"),
+        ("结账服务的连接池已耗尽", 0, "team"),
         ("billing is slow", 0, "*"),
     ):
         values = {"kind": "episode", "importance": 0.6, "source_kind": "user", "namespace": namespace}
         candidate = Candidate.model_validate({"text": told, **values})
         store.write(candidate, "store", at=clock.now() - timedelta(days=days), actor="test")
-    worker = start(redis_url, made.data_dir, "memory")
-    try:
-        wait_for(worker, "worker_ready")
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Desk]:
+    with memory_desk(fill) as made:
         yield made
-    finally:
-        worker.stop()
-        database.close()
 
 
 def test_what_faded_is_found_brought_back_and_forgotten_for_good(desk: Desk) -> None:
@@ -73,21 +68,25 @@ def test_what_faded_is_found_brought_back_and_forgotten_for_good(desk: Desk) -> 
 
 def test_a_namespace_is_exported_erased_and_imported_again(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "memories.jsonl"
-    assert desk.run("memory", "export", "-o", str(file), "--json").json == {"memories": 2, "file": str(file)}
+    assert desk.run("memory", "export", "--namespace", "team", "-o", str(file), "--json").json == {
+        "memories": 2,
+        "file": str(file),
+    }
+    assert file.stat().st_mode & 0o777 == 0o600, "not everybody here may read what people said"
     head, *lines, end = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-    assert (head["namespace"], end["memories"]) == ("default", 2)
+    assert (head["namespace"], end["memories"]) == ("team", 2)
     assert {line["status"] for line in lines} == {"active", "archived"}
-    refused = desk.run("memory", "erase", "--namespace", "default", "--json")
+    refused = desk.run("memory", "erase", "--namespace", "team", "--json")
     assert (refused.code, refused.json["error"]["message"]) == (2, "nothing was erased")
-    erased = desk.run("memory", "erase", "--namespace", "default", "--yes", "--json").json
+    erased = desk.run("memory", "erase", "--namespace", "team", "--yes", "--json").json
     assert erased["erased"] == 2
-    assert desk.run("memory", "list", "--json").json["memories"] == []
+    assert desk.run("memory", "list", "--namespace", "team", "--json").json["memories"] == []
     assert len(desk.run("memory", "list", "--namespace", "*", "--json").json["memories"]) == 1
-    again = desk.run("memory", "import", str(file), "--json").json
-    assert again == {"namespace": "default", "memories": {"new": 2}}
+    again = desk.run("memory", "import", str(file), "--namespace", "team", "--json").json
+    assert again == {"namespace": "team", "memories": {"new": 2}}
     bad = tmp_path / "bad.jsonl"
     bad.write_text(file.read_text(encoding="utf-8").replace('"episode"', '"gossip"'), encoding="utf-8")
-    told = desk.run("memory", "import", str(bad), "--json")
+    told = desk.run("memory", "import", str(bad), "--namespace", "team", "--json")
     assert (told.code, "line 2: kind" in told.json["error"]["why"]) == (2, True)
 
 

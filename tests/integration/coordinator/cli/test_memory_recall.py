@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlmodel import select
 
 from kernel.database import Database
-from kernel.schema import migrate
 from kernel.settings import Settings
 from memory_service.domain import Candidate
 from memory_service.store import Store
 from memory_service.tables import EmbedSpaceRow
-from tests.integration.memory_service.test_worker import start, wait_for
 from tests.support.desk import Desk
+from tests.support.memory_desk import memory_desk
 
 pytestmark = pytest.mark.integration
 
@@ -28,25 +26,19 @@ def told(text: str, **fields: object) -> Candidate:
     return Candidate.model_validate({"text": text, "source_ref": "user:ann", **values, **fields})
 
 
-@pytest.fixture
-def desk(tmp_path: Path, redis_url: str) -> Iterator[Desk]:
-    made = Desk(tmp_path / "desk", {"NIGHTDESK_REDIS_URL": redis_url, "NIGHTDESK_EMBEDDER": "hash"})
-    made.data_dir.mkdir()
-    database = Database(Settings(data_dir=made.data_dir).database)
-    migrate(database)
+def fill(database: Database) -> None:
     store = Store(database)
     for day, owner in enumerate(("Ann", "Bob", "陈")):
         candidate = told(f"the owner of billing is {owner}", key="owner of billing")
         store.write(candidate, "store", at=FIRST + timedelta(days=day), actor="test")
     own = told("checkout returned 503: pool exhausted", kind="episode", user="bob")
     store.write(own, "store", at=FIRST, actor="test")
-    worker = start(redis_url, made.data_dir, "memory")
-    try:
-        wait_for(worker, "worker_ready")
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Desk]:
+    with memory_desk(fill) as made:
         yield made
-    finally:
-        worker.stop()
-        database.close()
 
 
 def test_recall_answers_for_a_moment_a_user_and_a_kind_and_says_why(desk: Desk) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +12,8 @@ from kernel import working
 from kernel.clock import now
 from kernel.database import Database
 from kernel.records import RunRow
-from kernel.schema import migrate
-from kernel.settings import Settings
-from tests.integration.memory_service.test_worker import start, wait_for
 from tests.support.desk import Answer, Desk
+from tests.support.memory_desk import memory_desk
 
 pytestmark = pytest.mark.integration
 
@@ -41,22 +38,16 @@ def end_run(
         working.keep(session, run_id, found, source="analyse")
 
 
-@pytest.fixture
-def desk(tmp_path: Path, redis_url: str) -> Iterator[Desk]:
-    made = Desk(tmp_path / "desk", {"NIGHTDESK_REDIS_URL": redis_url, "NIGHTDESK_EMBEDDER": "hash"})
-    made.data_dir.mkdir()
-    database = Database(Settings(data_dir=made.data_dir).database)
-    migrate(database)
+def fill(database: Database) -> None:
     end_run(database, "run-1")
     end_run(database, "old-1", hours_ago=25)
     end_run(database, "alert-1", labels={"alertname": "PoolFull"})
-    database.close()
-    worker = start(redis_url, made.data_dir, "memory")
-    try:
-        wait_for(worker, "worker_ready")
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Desk]:
+    with memory_desk(fill) as made:
         yield made
-    finally:
-        worker.stop()
 
 
 def refused(desk: Desk, code: int, *arguments: str) -> Answer:
