@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ _STOP_CHANNEL = "nightdesk:stop"
 _STOP_SECONDS = 24 * 3600
 _REPLY_SECONDS = 30
 _PING_SECONDS = 60
+#: Redis is asked for an answer again after this: well within a client's socket timeout (`connect`), so that a long
+#: question is no trouble of Redis, and a Redis that hangs is still noticed.
+_LOOK_SECONDS = 5.0
 #: A listener that lost Redis looks again this often; flags in SQL and Redis cover the gap.
 _RECONNECT_SECONDS = 1.0
 
@@ -73,10 +77,7 @@ class Control:
         await asyncio.to_thread(
             doorbell.ask, task, queue_name=queue_name, reply_to=reply_to, question=question, expires=seconds
         )
-        with redis_errors("a question"):
-            answered = await cast(
-                "Awaitable[list[str] | None]", self._redis.blpop([reply_to], timeout=max(seconds, 0.01))
-            )
+        answered = await self._answered(reply_to, seconds)
         if answered is None:
             raise Retryable(
                 f"{task} gave no answer within {seconds:g} s", why="no worker took the question in time"
@@ -85,6 +86,16 @@ class Control:
         if error := answer.get("error"):
             raise _refusal(task, error if isinstance(error, dict) else {"why": str(error)})
         return answer["value"]
+
+    async def _answered(self, reply_to: str, seconds: float) -> list[str] | None:
+        until = time.monotonic() + seconds
+        with redis_errors("a question"):
+            while True:
+                left = until - time.monotonic()
+                look = max(min(left, _LOOK_SECONDS), 0.01)
+                found = await cast("Awaitable[list[str] | None]", self._redis.blpop([reply_to], timeout=look))
+                if found is not None or left <= look:
+                    return found
 
     async def answer(self, reply_to: str, value: Any = None, *, error: NightdeskError | None = None) -> None:
         """Answer a question; the answer waits at most half a minute to be read."""

@@ -57,9 +57,9 @@ def gate(candidate: Candidate) -> tuple[Verdict, str]:
     if not text:
         return "drop", "empty"
     if len(candidate.text.encode("utf-8", "replace")) > TEXT_MAX_BYTES:
-        return "drop", "too long"
+        return "drop", f"too long: a memory has at most {TEXT_MAX_BYTES} bytes"
     if candidate.importance < IMPORTANCE_FLOOR:
-        return "drop", "not important enough"
+        return "drop", f"not important enough: nothing below {IMPORTANCE_FLOOR} is kept"
     if candidate.kind not in _OURS and (said := chatter(candidate.text)):
         return "drop", said
     untrusted = candidate.source_kind != "user" or candidate.quotes_untrusted

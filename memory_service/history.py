@@ -61,8 +61,8 @@ def _read(question: dict[str, Any]) -> Looking:
     fields = {name: value for name, value in question.items() if value is not None}
     unknown = sorted(set(fields) - set(Looking.model_fields))
     if unknown or not all(isinstance(value, str) for value in fields.values()) or not fields.get("of"):
-        why = f"unknown: {', '.join(unknown)}" if unknown else "`of` and the rest are texts"
-        raise Correctable("the question cannot be read", why=why)
+        why = f"unknown: {', '.join(unknown)}" if unknown else "no id or key was given, or it is no text"
+        raise Correctable("the question cannot be read", why=why, next_step="Give an id or a key.")
     asked = Looking(**fields)
     check_name("the namespace", asked.namespace)
     check_name("the key or id", asked.of)

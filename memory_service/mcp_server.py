@@ -59,7 +59,7 @@ def make_server(settings: Settings, *, namespace: str, user: str) -> MCPServer:
 
 
 def _strictly(server: MCPServer) -> ServerMiddleware[Any]:
-    """Return what refuses a call with an argument that its tool does not know; the library leaves such out in silence."""
+    """Return what refuses an argument that a tool does not know; the library leaves such out in silence."""
 
     async def checked(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         if ctx.method == "tools/call":

@@ -15,13 +15,13 @@ from kernel.database import Database
 from kernel.errors import Correctable
 from memory_service import archive, audit
 from memory_service.copies import Copies
-from memory_service.decay import Night
+from memory_service.decay import JOB, Night
 from memory_service.domain import Status, check_name
 from memory_service.erasure import family
 from memory_service.fading import UNIMPORTANT
 from memory_service.reading import one
 from memory_service.state import restore
-from memory_service.tables import EmbedCacheRow, MemoryAuditRow, MemoryRow, MemoryStateRow
+from memory_service.tables import EmbedCacheRow, JobRunRow, MemoryAuditRow, MemoryRow, MemoryStateRow
 from memory_service.tonight import preview
 
 T = TypeVar("T", bound=Value)
@@ -112,12 +112,29 @@ class Upkeep:
     def tonight(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return what a pass would do now; nothing is written."""
         asked = _read(Entries, question)
-        return preview(self._database, self._now(), asked.namespace)
+        at = self._now()
+        return {
+            **preview(self._database, at, asked.namespace),
+            "done_at": self._done_at(at.date().isoformat()),
+        }
 
     def fade(self) -> dict[str, Any]:
-        """Run the pass of this night now: `{"epoch", "ran", "counts"}`; a night is done once."""
+        """Run the pass of this night now: `{"epoch", "ran", "counts", "done_at"}`; a night is done once.
+
+        Where it did not run, `done_at` says when this night was done, None where another worker is at it.
+        """
         night = self._decay()
-        return {"epoch": night.epoch, "ran": night.ran, "counts": night.counts}
+        return {
+            "epoch": night.epoch,
+            "ran": night.ran,
+            "counts": night.counts,
+            "done_at": self._done_at(night.epoch),
+        }
+
+    def _done_at(self, epoch: str) -> str | None:
+        with self._database.reading() as session:
+            job = session.get(JobRunRow, (JOB, epoch))
+            return job.ended_at.isoformat() if job and job.state == "done" and job.ended_at else None
 
     def restore(self, question: dict[str, Any]) -> dict[str, Any]:
         """Bring an archived memory back: `{"restored": id, or None where the namespace has no such memory}`."""

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from coordinator.cli import screen
-from coordinator.cli.memory_asking import Namespace, ask
+from coordinator.cli.memory_asking import Memory, Namespace, ask, kinds_of
 from coordinator.cli.options import AsJson, DataDir
 
 app = typer.Typer(help="What the desk remembers.", no_args_is_help=True)
 
 #: Whom a request is from unless it says otherwise (kernel.contracts.Request).
 _USER = "local"
+As_of = Annotated[str | None, typer.Option(help="What was true at a moment, such as 2026-11-02T10:00+08:00.")]
 
 
 @app.command()
@@ -27,25 +28,36 @@ def recall(
         list[str] | None,
         typer.Option(help="Only fact, preference, episode, procedure or summary; may be repeated."),
     ] = None,
-    as_of: Annotated[
-        str, typer.Option(help="What was true at a moment, such as 2026-11-02T10:00+08:00.")
-    ] = "",
+    as_of: As_of = None,
     limit: Annotated[int, typer.Option(min=1, max=50)] = 5,
     archive: Annotated[bool, typer.Option("--archive", help="Also search what has faded away.")] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the desk would recall for a request, and why."""
+    """Show what the desk would recall for a request, and why; certified: no better hit can have been missed."""
     question = {
-        "text": text,
+        "text": sought(text),
         "namespace": namespace,
         "user": user,
-        "kinds": kind or [],
-        "as_of": moment(as_of) if as_of else None,
+        "kinds": kinds_of(kind or []),
+        "as_of": moment(as_of) if as_of is not None else None,
         "limit": limit,
         "include": "archive" if archive else None,
     }
     _show(ask(data_dir, "memory.recall", question), as_json=as_json)
+
+
+def sought(text: str) -> str:
+    """Return what to look for; raise Correctable where it is nothing: an unset variable is no question."""
+    from kernel.errors import Correctable
+
+    if not text.strip():
+        raise Correctable(
+            "there is nothing to look for",
+            why="the text is empty",
+            next_step="Give a question; `nightdesk memory list` shows all memories.",
+        )
+    return text
 
 
 def moment(told: str) -> str:
@@ -76,39 +88,28 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List memories, the newest first."""
-    question = {"namespace": namespace, "kinds": kind or [], "limit": limit, "after": after}
+    question = {"namespace": namespace, "kinds": kinds_of(kind or []), "limit": limit, "after": after}
     _show(ask(data_dir, "memory.list", question), as_json=as_json)
 
 
 @app.command()
 @screen.answering
 def forget(
-    memory: Annotated[str, typer.Argument(metavar="ID")],
+    memory: Memory,
     *,
+    reason: Annotated[str, typer.Option(help="Why; it stands in the audit.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go; erase nothing.")] = False,
     namespace: Namespace = "default",
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Forget a memory: its row, its vector, what was made of it, and the copies that runs keep."""
-    from coordinator.cli.connection import user_name
-    from kernel.errors import Correctable
+    from coordinator.cli import memory_forgetting
 
     if dry_run:
-        from coordinator.cli.memory_forgetting import would_forget
-
-        would_forget(data_dir, memory, namespace, as_json=as_json)
-        return
-    answer = ask(data_dir, "memory.forget", {"id": memory, "namespace": namespace, "by": user_name()})
-    if answer.get("forgotten") is None:
-        raise Correctable(
-            f"there is no memory {memory!r} in {namespace!r}",
-            next_step="Run `nightdesk memory list` to see them.",
-        )
-    if as_json:
-        screen.print_json(answer)
+        memory_forgetting.would_forget(data_dir, memory, namespace, as_json=as_json)
     else:
-        screen.remark(f"forgot {memory}")
+        memory_forgetting.forgotten(data_dir, memory, namespace, reason, as_json=as_json)
 
 
 def _show(answer: Any, *, as_json: bool) -> None:
@@ -116,45 +117,10 @@ def _show(answer: Any, *, as_json: bool) -> None:
     if as_json:
         screen.print_json(page)
         return
-    hits = page["memories"]
-    from rich.table import Table
-    from rich.text import Text
+    from coordinator.cli.memory_table import table
 
-    explained = any(hit.get("explain") for hit in hits)
-    table = Table()
-    for title in ("id", "kind", *(("sure",) if explained else ()), "score", "age"):
-        table.add_column(title, no_wrap=title != "id", overflow="fold")
-    if explained:
-        table.add_column("why", no_wrap=True)
-    table.add_column("text")
-    for hit in hits:
-        table.add_row(*(Text(cell) for cell in _cells(hit, explained=explained)))
-    screen.out().print(table if hits else "no memories")
+    hits = page["memories"]
+    console = screen.out()
+    console.print(table(hits, console.width) if hits else "no memories")
     if page.get("next"):
         screen.remark(f"{page['total']} in all; go on with --after {page['next']}")
-
-
-def _cells(hit: dict[str, Any], *, explained: bool) -> list[str]:
-    from coordinator.cli.wording import age
-
-    score, days = hit.get("score"), hit.get("age_days")
-    source = f"\nfrom {hit['source']}" if hit.get("source") else ""
-    return [
-        str(hit.get("id", "")),
-        str(hit.get("kind", "")),
-        *([how_sure(hit)] if explained else []),
-        "" if score is None else f"{score:.2f}",
-        "" if days is None else age(days),
-        *([why_recalled(hit.get("explain") or {})] if explained else []),
-        f"{hit.get('text', '')}{source}",
-    ]
-
-
-def how_sure(hit: dict[str, Any]) -> str:
-    """Return the tier of a hit, and whether its place is certified: nothing better can have been missed."""
-    return f"{hit.get('tier', '')}{chr(10) + 'certified' if hit.get('certified') else ''}"
-
-
-def why_recalled(explain: dict[str, float]) -> str:
-    """Return the parts of a score, a line each, so that the text keeps its room."""
-    return "\n".join(f"{name} {part:.2f}" for name, part in explain.items())

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated, Any
 
 import typer
 
 from coordinator.cli import screen
-from coordinator.cli.memory_asking import Namespace, ask
+from coordinator.cli.memory_asking import ID_LEAST, Namespace, ask, unknown, whole
 from coordinator.cli.options import AsJson, DataDir
 
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 app = typer.Typer(
     help="What was done to memories, by whom and why; each row is hashed with the one before.",
     invoke_without_command=True,
 )
+#: With fewer columns an entry of the audit is two lines, not a row.
+_WIDE = 140
 #: A worker that is busy with a run's end answers after it.
 _SECONDS = 60.0
 
@@ -36,8 +40,10 @@ def audit(
     """Show what was done, the newest first, or check with `verify` that nothing of it was changed."""
     if context.invoked_subcommand is not None:
         return
-    question = {"namespace": namespace, "id": memory, "limit": limit, "before": before}
+    question = {"namespace": namespace, "id": memory and whole(memory), "limit": limit, "before": before}
     page = ask(data_dir, "memory.audit", question)
+    if memory and not page["entries"] and not before:
+        raise unknown(memory, namespace)
     if as_json:
         screen.print_json(page)
     else:
@@ -70,16 +76,31 @@ def _show(page: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table()
-    for title in ("row", "when", "who", "what", "memory"):
-        table.add_column(title, no_wrap=True)
-    for title in ("before", "after", "why"):
-        table.add_column(title, overflow="fold")
-    for entry in page["entries"]:
-        table.add_row(*(Text(cell) for cell in cells(entry)))
-    screen.out().print(table if page["entries"] else "nothing was done")
+    out = screen.out()
+    if not page["entries"]:
+        out.print("nothing was done")
+    elif out.width < _WIDE:
+        for entry in page["entries"]:
+            out.print(lines(entry), markup=False)
+    else:
+        table = Table()
+        for title in ("row", "when", "who", "what", "memory"):
+            table.add_column(title, no_wrap=True)
+        for title in ("before", "after", "why"):
+            table.add_column(title, overflow="fold")
+        for entry in page["entries"]:
+            table.add_row(*(Text(cell) for cell in cells(entry)))
+        out.print(table)
     if page["next"]:
         screen.remark(f"--before {page['next']} shows older ones")
+
+
+def lines(entry: dict[str, Any]) -> str:
+    """Return an entry in two lines and one for its reason: for a terminal that has no room for its columns."""
+    row, when, who, what, memory, before, after, why = cells(entry)
+    changed = f"{before or 'nothing'} -> {after or 'nothing'}"
+    head = " ".join(part for part in (f"{row:>5}", when, what, memory, "by", who) if part)
+    return "\n".join([head, f"      {changed}", *([f"      why: {why}"] if why else [])])
 
 
 def cells(entry: dict[str, Any]) -> list[str]:
@@ -87,13 +108,18 @@ def cells(entry: dict[str, Any]) -> list[str]:
     return [
         str(entry["seq"]),
         entry["at"][:19].replace("T", " "),
-        entry["actor"],
+        _who(entry["actor"]),
         entry["action"],
         entry["memory_id"][:8],
         _values(entry["before"]),
-        _values(entry["after"]),
+        _values({name: value for name, value in entry["after"].items() if value != entry["memory_id"]}),
         entry["reason"],
     ]
+
+
+def _who(actor: str) -> str:
+    """Return who did it; of a run's or a memory's long id the beginning is enough."""
+    return ":".join(part[:ID_LEAST] if _UUID.fullmatch(part) else part for part in actor.split(":"))
 
 
 def _values(told: dict[str, Any]) -> str:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from coordinator.cli import screen
-from coordinator.cli.memory_asking import Namespace, ask
+from coordinator.cli.memory_asking import Memory, Namespace, ask, unknown, user, whole
+from coordinator.cli.memory_notes import local
 from coordinator.cli.options import AsJson, DataDir
 
 #: A pass over a million memories takes seconds; on a busy disk a minute.
@@ -29,7 +30,10 @@ def decay(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let memories fade now instead of tonight, or show with --dry-run what would become of them."""
+    """Let memories fade now instead of tonight, or show with --dry-run what would become of them.
+
+    Memories fade once a night (UTC): where this one was done, it says when, and does nothing.
+    """
     if dry_run:
         told = ask(data_dir, "memory.tonight", {"namespace": namespace}, seconds=_NIGHT_SECONDS)
         if as_json:
@@ -46,7 +50,7 @@ def decay(
 
 @screen.answering
 def restore(
-    memory: Annotated[str, typer.Argument(metavar="ID", help="The id, or its first 8 characters or more.")],
+    memory: Memory,
     *,
     reason: Annotated[str, typer.Option(help="Why; it stands in the audit.")] = "",
     namespace: Namespace = "default",
@@ -54,16 +58,10 @@ def restore(
     as_json: AsJson = False,
 ) -> None:
     """Bring an archived memory back; `nightdesk memory recall --archive` finds its id."""
-    from coordinator.cli.connection import user_name
-    from kernel.errors import Correctable
-
-    question = {"id": memory, "namespace": namespace, "by": user_name(), "reason": reason}
+    question = {"id": whole(memory), "namespace": namespace, "by": user(), "reason": reason}
     answer = ask(data_dir, "memory.restore", question)
     if answer.get("restored") is None:
-        raise Correctable(
-            f"there is no memory {memory!r} in {namespace!r}",
-            next_step="Run `nightdesk memory recall --archive TEXT` to find it.",
-        )
+        raise unknown(memory, namespace, "nightdesk memory recall --archive TEXT")
     if as_json:
         screen.print_json(answer)
     else:
@@ -72,22 +70,45 @@ def restore(
 
 def would_forget(data_dir: Path | None, memory: str, namespace: str, *, as_json: bool) -> None:
     """Show what forgetting a memory would erase."""
-    from kernel.errors import Correctable
-
-    told = ask(data_dir, "memory.would_forget", {"id": memory, "namespace": namespace})
+    told = ask(data_dir, "memory.would_forget", {"id": whole(memory), "namespace": namespace})
     if not told["memories"]:
-        raise Correctable(
-            f"there is no memory {memory!r} in {namespace!r}",
-            next_step="Run `nightdesk memory list` to see them.",
-        )
+        raise unknown(memory, namespace)
     if as_json:
         screen.print_json(told)
         return
     for gone in told["memories"]:
         screen.out().print(f"{gone['id']}  {gone['kind']}  {gone['status']}  {gone['text']}", markup=False)
-    screen.remark(
-        f"would erase {len(told['memories'])} memories ({told['indexed']} in the index, {told['archived']} archived), "
-        f"{told['vectors']} vectors and {told['copies']} copies in runs; a hash of each text would stay"
+    screen.remark(f"would erase {erased(told)}; a hash of each text would stay")
+
+
+def forgotten(data_dir: Path | None, memory: str, namespace: str, reason: str, *, as_json: bool) -> None:
+    """Forget a memory, and say what went and what stays."""
+    about = {"id": whole(memory), "namespace": namespace}
+    would = ask(data_dir, "memory.would_forget", about)
+    if not would["memories"]:
+        raise unknown(memory, namespace)
+    known = ask(data_dir, "memory.history", {"of": would["memories"][0]["id"], "namespace": namespace})
+    answer = ask(data_dir, "memory.forget", {**about, "by": user(), "reason": reason})
+    if answer.get("forgotten") is None:
+        raise unknown(memory, namespace)
+    if as_json:
+        screen.print_json(answer)
+        return
+    screen.remark(f"forgot {answer['forgotten']}: {erased(would)}")
+    gone = {one["id"] for one in would["memories"]}
+    left = [version for version in known["versions"] if version["id"] not in gone]
+    if left and known["key"]:
+        screen.remark(
+            f"{len(left)} other values of {known['key']!r} stay in its history, and none of them takes its place: "
+            f"see `nightdesk memory history {known['key']!r}`"
+        )
+
+
+def erased(told: dict[str, Any]) -> str:
+    """Return what a forgetting erases, by place."""
+    return (
+        f"{len(told['memories'])} memories ({told['indexed']} in the index, {told['archived']} archived), "
+        f"{told['vectors']} vectors and {told['copies']} copies in runs"
     )
 
 
@@ -97,7 +118,12 @@ def said(night: dict[str, Any]) -> str:
     did = ", ".join(f"{count} {name}" for name, count in sorted(counts.items())) or "nothing was due"
     if night["ran"]:
         return f"the night of {night['epoch']}: {did}"
-    return f"the night of {night['epoch']} is done already, or another worker is at it; memories fade once a night"
+    if night.get("done_at"):
+        return (
+            f"the night of {night['epoch']} (UTC) was done at {local(night['done_at'])}: memories fade once a night, "
+            "and a memory worker that starts makes up for the night it missed"
+        )
+    return f"another worker is at the night of {night['epoch']} (UTC)"
 
 
 def histogram(strengths: list[dict[str, Any]]) -> str:
@@ -114,10 +140,11 @@ def _bar(number: int, most: int) -> str:
 
 
 def _show_night(told: dict[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    table = Table()
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for title, side in (("kind", "left"), ("from", "left"), ("to", "left"), ("memories", "right")):
         table.add_column(title, no_wrap=True, justify=side)  # type: ignore[arg-type] # one of rich's four words
     table.add_column("such as")
@@ -127,4 +154,8 @@ def _show_night(told: dict[str, Any]) -> None:
         table.add_row(*(Text(cell) for cell in cells))
     out = screen.out()
     out.print(table if told["moves"] else "nothing would move")
+    if told.get("done_at"):
+        screen.remark(
+            f"this night was done at {local(told['done_at'])}: until the next (UTC) nothing moves, whatever is due"
+        )
     out.print("\nstrength of active memories\n" + histogram(told["strengths"]), markup=False)

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from coordinator.cli import screen
-from coordinator.cli.memory_asking import Namespace, ask
+from coordinator.cli.memory_asking import Memory, Namespace, ask, kinds_of, unknown, whole
+from coordinator.cli.memory_asking import user as person
 from coordinator.cli.options import AsJson, DataDir
 
 #: Whom a request is from unless it says otherwise (kernel.contracts.Request): a preference is theirs.
@@ -29,7 +30,13 @@ _ONCE = "known already"
 def remember(
     text: Annotated[str, typer.Argument(help="One sentence that is understood by itself.")],
     *,
-    kind: Annotated[str, typer.Option(help="fact, preference, episode, procedure or summary.")] = "fact",
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="fact, preference, episode, procedure or summary; left out, a wish such as 'always answer in "
+            "French' is a preference, and anything else a fact."
+        ),
+    ] = None,
     key: Annotated[
         str, typer.Option(help="The short name of a fact that may change, such as 'checkout pool size'.")
     ] = "",
@@ -43,20 +50,24 @@ def remember(
     as_json: AsJson = False,
 ) -> None:
     """Have the desk remember something, and say what became of it."""
-    from coordinator.cli.connection import user_name
-
     telling = {
         "text": text,
-        "kind": kind,
+        "kind": kinds_of([kind])[0] if kind is not None else None,
         "key": key,
         "importance": importance,
-        "user": user if user is not None else _USER if kind == "preference" else "",
+        # left out, the memory service says whose it is: a preference is its user's, all else is shared
+        "user": user if user is not None else _USER if kind == "preference" else None if kind is None else "",
         "tags": tag or [],
         "namespace": namespace,
         "source_kind": "user",
-        "source_ref": f"user:{user_name()}",
+        "source_ref": person(),
     }
-    print_became(ask(data_dir, "memory.remember", telling), as_json=as_json)
+    answer = ask(data_dir, "memory.remember", telling)
+    print_became(answer, as_json=as_json)
+    if kind is None and answer.get("kind") == "preference" and not as_json:
+        screen.remark(
+            "it reads as a wish for how you are answered; --kind fact makes it a fact for everybody"
+        )
 
 
 @screen.answering
@@ -86,21 +97,16 @@ def history(
 
 @screen.answering
 def show(
-    memory: Annotated[str, typer.Argument(metavar="ID")],
+    memory: Memory,
     *,
     namespace: Namespace = "default",
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Show one memory with all its fields: where it is from, how strong it is now, when that changes."""
-    from kernel.errors import Correctable
-
-    shown = ask(data_dir, "memory.show", {"of": memory, "namespace": namespace})["memory"]
+    shown = ask(data_dir, "memory.show", {"of": whole(memory), "namespace": namespace})["memory"]
     if shown is None:
-        raise Correctable(
-            f"there is no memory {memory!r} in {namespace!r}",
-            next_step="Run `nightdesk memory list` to see them.",
-        )
+        raise unknown(memory, namespace)
     if as_json:
         screen.print_json(shown)
         return
@@ -108,42 +114,55 @@ def show(
 
 
 def print_became(answer: dict[str, Any], *, as_json: bool) -> None:
-    """Print the id and what became of a telling; end with 1 where nothing was kept."""
+    """Print ids and what became of a telling; end with 1 where nothing was kept, with 4 where it waits for a person."""
     if as_json:
         screen.print_json(answer)
     else:
-        if answer["id"]:
-            screen.out().print(answer["id"], markup=False)
+        for made in answer.get("ids") or [answer["id"]]:
+            if made:
+                screen.out().print(made, markup=False)
         screen.remark(became(answer))
+        if answer["outcome"] == "quarantine":
+            screen.remark("see it with `nightdesk memory quarantine`, and accept or reject it there")
     if answer["outcome"] == "dropped":
         raise typer.Exit(screen.FAILED)
+    if answer["outcome"] == "quarantine":
+        raise typer.Exit(screen.WAITING)
 
 
 def became(answer: dict[str, Any]) -> str:
     """Return what became of a telling in words, with the gate's reason."""
     outcome, reason = str(answer["outcome"]), str(answer.get("reason") or "")
     said = _ONCE if outcome == "touch" and reason else _BECAME.get(outcome, outcome)
-    return f"{said}: {reason}" if reason else said
+    if answer.get("kind") == "preference":
+        said = said.replace("remembered", "remembered as a preference", 1) if outcome != "dropped" else said
+    said = f"{said}: {reason}" if reason else said
+    hidden = int(answer.get("hidden") or 0)
+    return f"{said}; {_number(hidden)} hidden" if hidden else said
+
+
+def _number(hidden: int) -> str:
+    return "1 secret was" if hidden == 1 else f"{hidden} secrets were"
 
 
 def _versions(versions: list[dict[str, Any]]) -> Any:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table()
-    for title in ("id", "from", "to", "trust", "source", "text"):
-        table.add_column(title, overflow="fold", no_wrap=title in ("id", "trust"))
+    from coordinator.cli.memory_table import plain, short
+
+    owned = any(version.get("user") for version in versions)
+    table = plain("id", "from, to", "trust", *(("user",) if owned else ()), "text")
     for version in versions:
-        until = _local(version["valid_to"]) or ("now" if version["in_force"] else version["status"])
+        until = local(version["valid_to"]) or ("now" if version["in_force"] else version["status"])
         cells = (
-            version["id"][:8],
-            _local(version["valid_from"]),
-            until,
+            short(version["id"]),
+            f"{local(version['valid_from'])}\n{until}",
             f"{version['trust']:.1f}",
-            version["source"],
-            version["text"],
+            *((version.get("user") or "",) if owned else ()),
         )
-        table.add_row(*map(Text, cells))
+        text = Text(version["text"])
+        text.append(f"\nfrom {version['source']}", style="dim")
+        table.add_row(*map(Text, cells), text)
     return table
 
 
@@ -164,11 +183,12 @@ def _said(name: str, value: Any) -> str:
     import json
 
     if name.endswith(("_at", "_from", "_to")) or name == "changes":
-        return _local(value)
+        return local(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _local(moment: str | None) -> str:
+def local(moment: str | None) -> str:
+    """Return a moment in the reader's zone, "" for none."""
     from datetime import datetime
 
     from kernel.clock import local

@@ -7,15 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from coordinator.cli import screen
-from coordinator.cli.memory_asking import Namespace, ask
+from coordinator.cli.memory_asking import Memory, Namespace, ask, user, whole
 from coordinator.cli.options import AsJson, DataDir
 
 app = typer.Typer(
-    help="What waits for a person: text shaped like an instruction, from a source that may not give any.",
+    help="What waits for a person: what was told over MCP, by an agent or a conversation, or promoted from a run, "
+    "and is text shaped like an instruction, from a source that may not give any.",
     invoke_without_command=True,
 )
 
-Memory = Annotated[str, typer.Argument(metavar="ID", help="The id, or its first 8 characters or more.")]
 Reason = Annotated[str, typer.Option(help="Why; it stands in the audit.")]
 Limit = Annotated[int, typer.Option(min=1, max=1000)]
 
@@ -81,9 +81,7 @@ def _waiting(data_dir: Any, namespace: str, limit: int) -> Any:
 
 
 def _judge(task: str, memory: str, reason: str, namespace: str, data_dir: Any, *, as_json: bool) -> None:
-    from coordinator.cli.connection import user_name
-
-    question = {"id": memory, "namespace": namespace, "by": user_name(), "reason": reason}
+    question = {"id": whole(memory), "namespace": namespace, "by": user(), "reason": reason}
     answer = ask(data_dir, task, question)
     if as_json:
         screen.print_json(answer)
@@ -95,14 +93,15 @@ def _show(page: Any, *, as_json: bool) -> None:
     if as_json:
         screen.print_json(page)
         return
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table()
-    for title in ("id", "kind", "source", "why", "text"):
-        table.add_column(title, overflow="fold")
+    from coordinator.cli.memory_table import plain, short
+
+    table = plain("id", "kind", "text")
     for waits in page["memories"]:
-        table.add_row(*(Text(str(waits[name])) for name in ("id", "kind", "source", "reason", "text")))
+        below = f"\nfrom {waits['source']}: {waits['reason']}"
+        text = Text(str(waits["text"])).append(below, style="dim")
+        table.add_row(Text(short(waits["id"])), Text(str(waits["kind"])), text)
     screen.out().print(table if page["memories"] else "nothing waits")
     if page.get("next"):
         screen.remark(f"{page['total']} in all; --limit shows more")

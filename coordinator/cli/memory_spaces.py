@@ -21,6 +21,8 @@ _DOCTOR_SECONDS = 600.0
 _LOOK_SECONDS, _AWAY = 0.5, 60
 #: Characters of a bar in a pipe, which gets a line for each tenth instead.
 _TENTHS = 10
+#: The same model built anew differs by ties alone; from here on down the change is one of the model.
+_ALIKE = 0.9
 
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Begin it, and come back at once.")]
 
@@ -52,11 +54,14 @@ def spaces(*, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     if as_json:
         screen.print_json(standing)
         return
-    from rich.table import Table
+    from rich.text import Text
 
-    table = Table("space", "model", "dimensions", "state")
-    for row in _rows(standing):
-        table.add_row(*row)
+    from coordinator.cli.memory_table import plain
+
+    table = plain("space", "dimensions", "state")
+    for space, model, dimensions, state in _rows(standing):
+        # the id alone tells two spaces of one model apart: it is never cut
+        table.add_row(Text(f"{space}\n").append(model, style="dim"), dimensions, state)
     screen.out().print(table)
     _warn(standing)
 
@@ -87,16 +92,31 @@ def _built(data_dir: Path | None, task: str, *, no_wait: bool, as_json: bool) ->
     if as_json:
         screen.print_json(standing)
         return
+    screen.out().print(_became(standing, rolled_back=task == "memory.rollback"), markup=False)
+
+
+def _became(standing: dict[str, Any], *, rolled_back: bool) -> str:
+    """Return what a build came to."""
     served, last = standing["served"], standing["last_build"]
     if standing["shadow"] is not None:
-        screen.remark("the build goes on in the memory worker; see `nightdesk memory spaces`")
-    elif last and last["space"] == served["id"]:
-        alike = (
-            "" if last["overlap"] is None else f"; {last['overlap']:.0%} of the nearest memories are the same"
-        )
-        screen.out().print(f"{served['id']} is served now: {last['rows']} memories{alike}", markup=False)
-    else:
-        screen.out().print(f"the build was given up; {served['id']} is still served", markup=False)
+        return "the build goes on in the memory worker; see `nightdesk memory spaces`"
+    if last and last["space"] == served["id"]:
+        alike = "" if last["overlap"] is None or rolled_back else f"; {_alike(last['overlap'])}"
+        return f"{served['id']} is served now: {last['rows']} memories{alike}"
+    if rolled_back:
+        return f"{served['id']} is served"
+    return f"the build was given up; {served['id']} is still served"
+
+
+def _alike(overlap: float) -> str:
+    """Return how much the nearest memories of a sample changed, and what that says."""
+    told = f"{overlap:.0%} of the nearest memories are the same as before"
+    if overlap >= _ALIKE:
+        return told
+    return (
+        f"{told}: another model finds other neighbours, which may be better or worse; compare with "
+        "`nightdesk memory recall`, and go back with `nightdesk memory migrate --rollback`"
+    )
 
 
 def _followed(data_dir: Path | None, standing: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
@@ -186,14 +206,11 @@ def _warn(standing: dict[str, Any]) -> None:
 
 
 def _show_findings(told: dict[str, Any]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("what", "how many", "what it means", "what to do")
     for finding in told["findings"]:
         done = "mended" if finding["mended"] else finding["next_step"]
-        table.add_row(Text(finding["what"]), str(finding["count"]), Text(finding["means"]), Text(done))
-    if told["findings"]:
-        screen.out().print(table)
+        said = f"{finding['count']} x {finding['what']}\n   means: {finding['means']}"
+        # a warning says itself what to do
+        advice = "" if done in finding["what"] else f"\n   {'done' if finding['mended'] else 'next'}: {done}"
+        screen.out().print(said + advice, markup=False)
     looked = f"{told['memories']} memories compared with {told['points']} points of {told['space']}"
     screen.out().print(("well: " if told["well"] else "not well: ") + looked, markup=False)

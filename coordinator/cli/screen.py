@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,7 +31,7 @@ EXIT_CODES = {
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-#: Columns of a table in a pipe or a file, where nothing says how wide it may be.
+#: Columns of a table in a pipe or a file, where COLUMNS does not say how wide it may be.
 _PIPE_WIDTH = 200
 
 
@@ -39,7 +40,9 @@ def out() -> Console:
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
-    return Console(highlight=False, soft_wrap=not terminal, width=None if terminal else _PIPE_WIDTH)
+    # COLUMNS says how wide a pipe may be
+    width = None if terminal else shutil.get_terminal_size((_PIPE_WIDTH, 0)).columns
+    return Console(highlight=False, soft_wrap=not terminal, width=width)
 
 
 def err() -> Console:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import io
+from typing import Any
 
-from coordinator.cli.memory import _show, how_sure, moment, why_recalled
+import pytest
+from rich.console import Console
+
+from coordinator.cli.memory import _show, moment, sought
+from coordinator.cli.memory_table import how_sure, table, why_recalled
 from kernel.errors import Correctable
 
 HIT = {
@@ -21,12 +26,10 @@ HIT = {
 
 
 def test_the_four_parts_are_said_shortly() -> None:
-    assert why_recalled(HIT["explain"]).splitlines() == [  # type: ignore[arg-type] # a literal of mixed values
-        "similarity 0.40",
-        "importance 0.10",
-        "recency 0.05",
-        "keywords 0.20",
-    ]
+    said = "similarity 0.40, keywords 0.20, importance 0.10, recency 0.05"
+    explain = {"importance": 0.1, "keywords": 0.2, "recency": 0.05, "similarity": 0.4}
+    assert why_recalled(explain) == said, "in one order, whatever that of the answer"
+    assert why_recalled({"archived": 1.0, **explain}) == f"{said}, archived 1.00"
 
 
 def test_a_recall_shows_why_and_a_list_does_not(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,13 +49,54 @@ def test_a_recall_shows_why_and_a_list_does_not(capsys: pytest.CaptureFixture[st
         assert part in text
     _show({"memories": [HIT | {"explain": {}, "age_days": 0.0}]}, as_json=False)
     text = capsys.readouterr().out
-    assert "why" not in text
+    assert "similarity" not in text
     assert "just now" in text
 
 
+def lines(hits: list[dict[str, Any]], width: int) -> list[str]:
+    console = Console(width=width, file=io.StringIO(), color_system=None)
+    console.print(table(hits, width))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+LISTED = {
+    "id": "994998f7-fb1c-4ff6-8000-000000000001",
+    "kind": "preference",
+    "text": "ERR_123 of the payments gateway means that the pool of connections is exhausted",
+    "status": "active",
+    "age_days": 3.0,
+}
+
+
+def test_at_80_columns_an_id_is_whole_enough_to_copy_and_a_text_keeps_its_words() -> None:
+    hit = {**LISTED, **{name: HIT[name] for name in ("score", "tier", "certified", "explain", "source")}}
+    shown = lines([hit | {"user": "alice"}], 80)
+    assert all(len(line) <= 80 for line in shown)
+    assert "994998f7" in shown[2].split(), shown
+    for words in ("ERR_123 of the payments", "high 0.75", "alice", "from run:7", "3 d"):
+        assert any(words in line for line in shown), (words, shown)
+
+
+def test_a_list_marks_what_holds_no_more_and_whose_a_memory_is_and_has_no_empty_column() -> None:
+    old = {**LISTED, "valid_to": "2026-11-03T12:00:00+00:00"}
+    text = "\n".join(lines([LISTED, old, {**LISTED, "status": "archived"}], 80))
+    assert text.count("until 2026-11-0") == 1
+    assert text.count("archived") == 1
+    assert not {"score", "sure", "user", "age"} & set(text.split("\n", 1)[0].split()), text
+    assert "user" in lines([LISTED, {**LISTED, "user": "alice"}], 80)[0]
+    assert "age" in lines([LISTED], 120)[0]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n"])
+def test_an_empty_question_is_refused(text: str) -> None:
+    with pytest.raises(Correctable, match="nothing to look for"):
+        sought(text)
+
+
 def test_what_is_not_certified_is_not_called_so() -> None:
-    assert how_sure(HIT) == "high\ncertified"
-    assert how_sure(HIT | {"certified": False}) == "high"
+    assert how_sure(HIT) == "high 0.75\ncertified"
+    assert how_sure(HIT | {"certified": False}) == "high 0.75"
 
 
 def test_a_page_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,7 +116,7 @@ def test_a_moment_with_its_time_zone_is_read(told: str, read: str) -> None:
     assert moment(told) == read
 
 
-@pytest.mark.parametrize("told", ["2026-11-02T10:00", "2026-11-02", "yesterday", "1793000000"])
+@pytest.mark.parametrize("told", ["2026-11-02T10:00", "2026-11-02", "yesterday", "1793000000", ""])
 def test_a_moment_without_one_is_refused_with_the_form_to_use(told: str) -> None:
     with pytest.raises(Correctable) as refused:
         moment(told)

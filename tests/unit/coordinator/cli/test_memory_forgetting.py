@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from coordinator.cli.memory_audit import cells
+from coordinator.cli.memory_audit import cells, lines
 from coordinator.cli.memory_forgetting import histogram, said
 
 
@@ -14,7 +14,10 @@ def test_the_longest_bar_is_that_of_the_most_memories_and_one_of_many_is_seen_to
 def test_a_night_is_said_in_a_line() -> None:
     night = {"epoch": "2026-11-30", "ran": True, "counts": {"cold": 3, "archived": 1, "batches": 1}}
     assert said(night) == "the night of 2026-11-30: 1 archived, 3 cold"
-    assert "done already" in said({**night, "ran": False, "counts": {}})
+    assert "another worker" in said({**night, "ran": False, "counts": {}, "done_at": None})
+    done = said({**night, "ran": False, "counts": {}, "done_at": "2026-11-30T12:10:00+00:00"})
+    assert "was done at 2026-11-" in done
+    assert "once a night" in done
     assert "nothing was due" in said({**night, "counts": {}})
 
 
@@ -26,9 +29,16 @@ def test_an_entry_of_the_audit_is_read_by_a_person() -> None:
         "action": "forget",
         "memory_id": "0123456789ab",
         "before": {"content": "f" * 64, "status": "active"},
-        "after": {"status": "deleted", "user": None},
+        "after": {"status": "deleted", "user": None, "with": "0123456789ab"},
         "reason": "asked",
     }
+    assert lines(entry).splitlines() == [
+        "    7 2026-11-30 03:00:00 forget 01234567 by ann",
+        "      content ffffffff, status active -> status deleted",
+        "      why: asked",
+    ]
+    run = "run:0fdaf2ba-7f3a-4000-8000-000000000001"
+    assert cells({**entry, "actor": run})[2] == "run:0fdaf2ba"
     assert cells(entry) == [
         *("7", "2026-11-30 03:00:00", "ann", "forget", "01234567"),
         *("content ffffffff, status active", "status deleted", "asked"),

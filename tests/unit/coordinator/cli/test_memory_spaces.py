@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.cli.memory_spaces import _Bar, _rows, _show_findings
+from coordinator.cli.memory_spaces import _alike, _Bar, _became, _rows, _show_findings
 
 
 def shadow(done: int) -> dict[str, Any]:
@@ -45,4 +45,14 @@ def test_a_finding_says_what_it_means_and_what_to_do_or_that_it_was_mended(
     out = capsys.readouterr().out
     assert "points [x]" in out, "no markup"
     assert ("look" in out, "mended" in out, "they rot" in out) == (True, True, True)
+    _show_findings(told | {"findings": [finding | {"next_step": "Run x.", "what": "two models. Run x."}]})
+    assert capsys.readouterr().out.count("Run x.") == 1
     assert out.splitlines()[-1] == "not well: 9 memories compared with 8 points of s-1"
+
+
+def test_a_way_back_tells_of_no_build_and_few_alike_are_said_to_be_another_model() -> None:
+    last = {"space": "s-1", "overlap": 0.59, "rows": 30}
+    standing = {"served": {"id": "s-1"}, "shadow": None, "last_build": last}
+    assert "another model finds other neighbours" in _became(standing, rolled_back=False)
+    assert _became(standing, rolled_back=True) == "s-1 is served now: 30 memories"
+    assert _alike(1.0) == "100% of the nearest memories are the same as before"
