@@ -51,6 +51,8 @@ class Entering(Value):
     lines: list[str] = Field(max_length=1000)
     first: int = 1
     check: bool = False
+    #: Bring back what was forgotten on purpose since the lines were written.
+    anew: bool = False
     by: str = "local"
 
 
@@ -114,7 +116,9 @@ class Estate:
         with self._database.writing("memory.estate.take", durable=True) as session:
             audit.take_turn(session)
             lines = entering(session)
-            counts: dict[str, Any] = _counted(lines, [take(session, line, at) for line in lines])
+            counts: dict[str, Any] = _counted(
+                lines, [take(session, line, at, anew=asked.anew) for line in lines]
+            )
             if lines:
                 audit.record(
                     session,
@@ -122,7 +126,12 @@ class Estate:
                     actor=asked.by,
                     action="import",
                     namespace=asked.namespace,
-                    after={**counts, "first_line": asked.first, "lines": len(lines)},
+                    after={
+                        **counts,
+                        "first_line": asked.first,
+                        "lines": len(lines),
+                        **({"anew": True} if asked.anew else {}),
+                    },
                 )
         self._drain()
         return counts

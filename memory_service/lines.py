@@ -79,9 +79,12 @@ def read_line(told: Any, namespace: str) -> Line:
     return Line.model_validate({**told, "namespace": namespace})
 
 
-def take(session: Session, line: Line, at: datetime) -> Became:
-    """Take a line in by the rules of its key: known ones grow no stronger, and nothing newer is overwritten."""
-    if forgotten(session, line, line.recorded_at, taken_in=True):
+def take(session: Session, line: Line, at: datetime, *, anew: bool = False) -> Became:
+    """Take a line in by the rules of its key: known ones grow no stronger, and nothing newer is overwritten.
+
+    `anew`: somebody says on purpose that what was forgotten may come back.
+    """
+    if not anew and forgotten(session, line, line.recorded_at, taken_in=True):
         return "forgotten"
     known = _same(session, line)
     if known is not None:

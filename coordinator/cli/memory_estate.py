@@ -11,12 +11,10 @@ import typer
 
 from coordinator.cli import screen
 from coordinator.cli.memory_asking import Namespace, ask
+from coordinator.cli.memory_asking import user as person
+from coordinator.cli.memory_file import VERSION, pages, read_file
 from coordinator.cli.options import AsJson, DataDir
 
-#: What a file of memories begins with; a reader checks it before anything else.
-VERSION = 1
-#: A page of an import: as much as one message may carry, with room for its frame; UTF-8 bytes and lines.
-_PAGE_BYTES, _PAGE_LINES = 48 * 1024, 200
 #: Batches are erased and lines taken in with their index entries: longer than a look-up.
 _SECONDS = 120.0
 
@@ -56,7 +54,8 @@ def export(
                 written += 1
         partial.replace(output)
     except OSError as error:
-        raise Fatal(f"{output} cannot be written", why=str(error), next_step="Name another file.") from error
+        why = error.strerror or str(error)
+        raise Fatal(f"{output} cannot be written", why=why, next_step="Name another file.") from error
     finally:
         partial.unlink(missing_ok=True)
     if as_json:
@@ -81,14 +80,19 @@ def import_(
     user: Annotated[
         str, typer.Option(help="Whose own memories a conversation becomes; else shared ones.")
     ] = "",
+    anew: Annotated[
+        bool,
+        typer.Option("--anew", help="Bring back what was forgotten on purpose, too; the audit says so."),
+    ] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take memories in by the rules of their keys. All lines are checked first: a bad file changes nothing."""
-    from coordinator.cli.connection import user_name
+    """Take memories in by the rules of their keys. All lines are checked first: a bad file changes nothing.
 
+    What was erased as a whole comes back; what was forgotten by its id stays away unless you give --anew.
+    """
     of, questions = _entering(file, dialogue=dialogue, user=user)
-    target = {"namespace": namespace or of, "by": user_name()}
+    target = {"namespace": namespace or of, "by": person(), "anew": anew}
     became: dict[str, int] = {}
     for check in (True, False):
         for question in questions:
@@ -99,8 +103,28 @@ def import_(
     if as_json:
         screen.print_json({"namespace": target["namespace"], "memories": became})
     else:
-        told = ", ".join(f"{count} {name}" for name, count in sorted(became.items())) or "no memories"
-        screen.remark(f"{target['namespace']}: {told}")
+        for line in taken(str(target["namespace"]), became):
+            screen.remark(line)
+    if set(became) == {_FORGOTTEN}:
+        raise typer.Exit(screen.FAILED)
+
+
+#: What the memory service calls a line that it keeps out because it was forgotten on purpose.
+_FORGOTTEN = "forgotten"
+
+
+def taken(namespace: str, became: dict[str, int]) -> list[str]:
+    """Return what became of the lines of a file, and why some stay out."""
+    told = ", ".join(f"{count} {name}" for name, count in sorted(became.items())) or "no memories"
+    kept_out = became.get(_FORGOTTEN, 0)
+    if not kept_out:
+        return [f"{namespace}: {told}"]
+    were = "1 was" if kept_out == 1 else f"{kept_out} were"
+    head = "nothing was taken in: " if set(became) == {_FORGOTTEN} else ""
+    return [
+        f"{namespace}: {head}{told}",
+        f"{were} forgotten on purpose after this file was written; import it with --anew to bring them back",
+    ]
 
 
 def _entering(file: Path, *, dialogue: bool, user: str) -> tuple[str, list[dict[str, Any]]]:
@@ -127,13 +151,11 @@ def erase(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Erase all memories of a namespace, or of one user in it, everywhere. There is no way back but an export."""
-    from coordinator.cli.connection import user_name
-
+    """Erase all memories of a namespace, or of one user in it, everywhere. The way back is to import an export."""
     name = namespace if user is None else user
     if not yes:
         _confirm(name, namespace, user, as_json=as_json)
-    question = {"namespace": namespace, "user": user, "by": user_name(), "reason": reason}
+    question = {"namespace": namespace, "user": user, "by": person(), "reason": reason}
     erased, left = 0, 1
     while left:
         answer = ask(data_dir, "memory.erase", question, seconds=_SECONDS)
@@ -150,13 +172,19 @@ def _confirm(name: str, namespace: str, user: str | None, *, as_json: bool) -> N
     from kernel.errors import Correctable
 
     whose = f"namespace {namespace!r}" if user is None else f"user {user!r} in {namespace!r}"
-    if (
-        as_json
-        or typer.prompt(f"All memories of {whose} will be erased. Type {name!r} to go on", err=True) != name
-    ):
+    if as_json or _typed(f"All memories of {whose} will be erased. Type {name!r} to go on") != name:
         raise Correctable(
             "nothing was erased", why="the name was not confirmed", next_step="Type the name, or give --yes."
         )
+
+
+def _typed(question: str) -> str:
+    """Return what is typed, "" where nobody is there to type."""
+    try:
+        return str(typer.prompt(question, err=True))
+    except typer.Abort:
+        screen.err().print()  # the error begins a line of its own
+        return ""
 
 
 def _exported(data_dir: Path | None, namespace: str, user: str | None) -> Iterator[str]:
@@ -170,43 +198,3 @@ def _exported(data_dir: Path | None, namespace: str, user: str | None) -> Iterat
             break
         after = page["next"]
     yield json.dumps({"end": True, "memories": count})
-
-
-def read_file(file: Path) -> tuple[list[str], str]:
-    """Return the lines of a file's memories and its namespace; raise Correctable where it is no whole export."""
-    from kernel.errors import Correctable
-
-    try:
-        lines = [line for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
-        head, end = json.loads(lines[0]), json.loads(lines[-1])
-        of, version, count = head["namespace"], head["nightdesk_memory"], end.get("memories")
-    except (OSError, ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
-        raise Correctable(
-            f"{file} is no export of memories",
-            why=str(error),
-            next_step="Give a file that `nightdesk memory export` wrote.",
-        ) from error
-    if version != VERSION:
-        raise Correctable(f"{file} is of version {version!r}", why=f"this Nightdesk reads version {VERSION}")
-    if not end.get("end") or count != len(lines) - 2:
-        raise Correctable(
-            f"{file} was cut off",
-            why=f"it holds {len(lines) - 2} memories and its last line says {count}",
-            next_step="Export it again.",
-        )
-    return lines[1:-1], str(of)
-
-
-def pages(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield lines in pages that fit into a message, each with the number of its first line in the file."""
-    page: list[str] = []
-    size, first = 0, 2  # the first line of a file is its head
-    for number, line in enumerate(lines, 2):
-        length = len(line.encode("utf-8", "replace"))
-        if page and (size + length > _PAGE_BYTES or len(page) == _PAGE_LINES):
-            yield first, page
-            page, size, first = [], 0, number
-        page.append(line)
-        size += length
-    if page:
-        yield first, page

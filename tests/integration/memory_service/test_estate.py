@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kernel.errors import Correctable
+from memory_service.audit import entries
 from tests.integration.memory_service.test_erasure import estate
 from tests.integration.memory_service.world import World
 
@@ -95,6 +96,20 @@ def test_a_backup_overwrites_nothing_newer_and_brings_back_nothing_forgotten(des
     assert estate(desk).take({"namespace": "default", "lines": file}) == {"forgotten": 1, "known": 1}
     assert desk.texts("pool size")[0] == "the pool of checkout holds 3"
     assert "pager" not in str(lines(desk))
+
+
+def test_what_was_forgotten_comes_back_where_somebody_asks_for_it_anew(desk: World) -> None:
+    desk.memory.forget({"id": desk.remember("the pager of node-7 is red")})
+    gone = desk.remember("the pager of node-8 is green")
+    file = lines(desk)
+    desk.pass_days(1)
+    desk.memory.forget({"id": gone})
+    assert estate(desk).take({"namespace": "default", "lines": file}) == {"forgotten": 1}
+    assert estate(desk).take({"namespace": "default", "lines": file, "anew": True}) == {"new": 1}
+    assert desk.texts("pager of node-8") == ["the pager of node-8 is green"]
+    assert entries(desk.database, "default", memory=None, before=0, limit=1)[0].after["anew"] is True
+    assert estate(desk).take({"namespace": "default", "lines": file, "anew": True}) == {"known": 1}
+    assert desk.drift() == 0
 
 
 def test_a_newer_value_of_a_file_closes_the_older_one_here(desk: World) -> None:

@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from coordinator.cli.memory_estate import pages, read_file
+from coordinator.cli.app import app
+from coordinator.cli.memory_estate import pages, read_file, taken
 from kernel.errors import Correctable
 
 HEAD = json.dumps({"nightdesk_memory": 1, "namespace": "*", "user": None})
@@ -38,6 +40,42 @@ def test_what_is_no_whole_export_is_refused(tmp_path: Path, lines: list[str], wh
     file.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(Correctable, match=why):
         read_file(file)
+
+
+def test_what_stays_out_is_told_with_the_way_in() -> None:
+    assert taken("copy", {"new": 2, "known": 1}) == ["copy: 1 known, 2 new"]
+    assert taken("copy", {}) == ["copy: no memories"]
+    told, why = taken("copy", {"forgotten": 16})
+    assert told == "copy: nothing was taken in: 16 forgotten"
+    assert "16 were forgotten on purpose" in why
+    assert "--anew" in why
+    assert taken("copy", {"forgotten": 1, "new": 1})[0] == "copy: 1 forgotten, 1 new"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "it is empty"),
+        ("{}", "not the head of an export"),
+        ("[]\n[]", "not the head of an export"),
+        ("{", "is not JSON"),
+        (f"{HEAD}\n{{}}", "not the one that an export ends with"),
+    ],
+)
+def test_why_a_file_is_refused_is_said_in_words(tmp_path: Path, text: str, why: str) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(Correctable) as refused:
+        read_file(file)
+    assert why in refused.value.why
+
+
+def test_a_confirmation_that_nobody_types_is_refused_on_a_line_of_its_own() -> None:
+    ended = CliRunner().invoke(app, ["memory", "erase", "--namespace", "copy"], input="")
+    assert ended.exit_code == 2
+    before, error = ended.stderr.split("error:")
+    assert before.endswith("\n")
+    assert "nothing was erased" in error
 
 
 def test_pages_fit_into_a_message_and_number_their_lines_as_the_file_does() -> None:
