@@ -55,8 +55,7 @@ def remember(
         "kind": kinds_of([kind])[0] if kind is not None else None,
         "key": key,
         "importance": importance,
-        # left out, the memory service says whose it is: a preference is its user's, all else is shared
-        "user": user if user is not None else _USER if kind == "preference" else None if kind is None else "",
+        "user": user if user is not None else _whose(kind),
         "tags": tag or [],
         "namespace": namespace,
         "source_kind": "user",
@@ -111,6 +110,11 @@ def show(
         screen.print_json(shown)
         return
     screen.out().print(_fields(shown))
+
+
+def _whose(kind: str | None) -> str | None:
+    """Return whose a memory is: a preference one person's, all else is shared; None: the memory service says it."""
+    return None if kind is None else _USER if kind == "preference" else ""
 
 
 def print_became(answer: dict[str, Any], *, as_json: bool) -> None:
