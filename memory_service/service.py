@@ -121,10 +121,17 @@ class MemoryService:
         check_name("the namespace", candidate.namespace)
         check_name("the user", candidate.user, empty=True)
         became = [self._admit(part, actor) for part in apart(candidate)]
-        self._relay.drain()
+        self._index()
         hidden = secrets_hidden(candidate, self.gated(candidate)[0])
         ids = [part.id for part in became if part.id]
         return became[0].model_copy(update={"hidden": hidden, "kind": candidate.kind, "ids": ids})
+
+    def _index(self) -> None:
+        """Bring what is stored into the index; where that cannot be now it waits in the outbox, and is no failure."""
+        try:
+            self._relay.drain()
+        except NightdeskError as error:
+            log.warning("indexed_later", reason=str(error))
 
     def _admit(self, candidate: Candidate, actor: str) -> Admitted:
         candidate, verdict, why = self.gated(candidate)

@@ -315,3 +315,18 @@ def test_an_embedder_that_refuses_everything_is_not_asked_for_every_memory(tmp_p
         with pytest.raises(Fatal, match="refused"):
             desk.relay.drain()
         assert len(asked) < 30
+
+
+def test_what_is_remembered_while_the_embedder_is_away_is_stored_and_indexed_later(tmp_path: Path) -> None:
+    embedder = _Picky("pager")
+    with world(tmp_path, embedder=embedder) as desk:
+        told = desk.memory.tell(
+            {"text": "the pager number is 4711", "key": "pager number", "source_kind": "user"}
+        )
+        assert told["outcome"] == "insert"
+        assert desk.texts("pager number") == ["the pager number is 4711"], (
+            "asked by its key it is there at once"
+        )
+        embedder.refused = "nothing more"
+        desk.memory.relay()
+        assert desk.index.revisions() == active(desk) != {}
