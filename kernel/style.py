@@ -13,17 +13,17 @@ Length = Literal["", "short", "long"]
 
 #: Languages by the words that people ask for them with; the keys are all that a prompt is ever told.
 _LANGUAGES: dict[Language, str] = {
-    "zh": r"chinese|mandarin|中文|汉语|漢語|普通话",
-    "en": r"english|英文|英语|英語",
-    "ja": r"japanese|日文|日语|日語|日本語",
-    "de": r"german|德文|德语|deutsch",
-    "fr": r"french|法文|法语|français",
-    "es": r"spanish|西班牙(?:文|语)|español",
-    "pt": r"portuguese|葡萄牙(?:文|语)",
-    "it": r"italian|意大利(?:文|语)",
-    "ru": r"russian|俄(?:文|语)",
-    "ko": r"korean|韩(?:文|语)|한국어",
-    "ar": r"arabic|阿拉伯(?:文|语)",
+    "zh": r"chinese|mandarin|中文|汉语|漢語|普通话|中国語|chinesisch|chinois|chino|cinese",
+    "en": r"english|英文|英语|英語|englisch|anglais|inglés|inglês|inglese",
+    "ja": r"japanese|日文|日语|日語|日本語|japanisch|japonais|japonés|japonês|giapponese",
+    "de": r"german|德文|德语|deutsch|ドイツ語|allemand|alemán|alemão|tedesco",
+    "fr": r"french|法文|法语|français|フランス語|französisch|francés|francês|francese",
+    "es": r"spanish|西班牙(?:文|语)|español|スペイン語|spanisch|espagnol|espanhol|spagnolo|castellano",
+    "pt": r"portuguese|葡萄牙(?:文|语)|português|portugiesisch|portugais|portugués|portoghese",
+    "it": r"italian|意大利(?:文|语)|italiano|italienisch|italien",
+    "ru": r"russian|俄(?:文|语)|по[- ]русски|русском|russisch|russe|ruso|russo",
+    "ko": r"korean|韩(?:文|语)|한국어|韓国語|koreanisch|coréen|coreano",
+    "ar": r"arabic|阿拉伯(?:文|语)|العربية|arabisch|arabe|árabe|arabo",
 }
 NAMES: dict[Language, str] = {
     "": "",
@@ -40,8 +40,10 @@ NAMES: dict[Language, str] = {
     "ar": "Arabic",
 }
 _LENGTHS: dict[Length, str] = {
-    "short": r"short|brief(?:ly)?|concise(?:ly)?|terse(?:ly)?|succinct(?:ly)?|简短|简洁|精简|简明|短一?[点些]",
-    "long": r"long|detailed|verbose(?:ly)?|in (?:full |more |great )?detail|at length|详细|详尽|长一?[点些]",
+    "short": r"short|brief(?:ly)?|concise(?:ly)?|terse(?:ly)?|succinct(?:ly)?|简短|简洁|精简|简明|短一?[点些]"
+    r"|kurz|knapp|brièvement|brevemente|短く|手短に|簡潔に",
+    "long": r"long|detailed|verbose(?:ly)?|in (?:full |more |great )?detail|at length|详细|详尽|长一?[点些]"
+    r"|ausführlich|en détail|詳しく",
 }
 #: What is wished for is how we speak: "why do answers in Chinese come short?" wishes nothing.
 _WISH = re.compile(
@@ -68,6 +70,24 @@ _MANNER = re.compile(
     r"(?:answers?|repl(?:y|ies)|reports?|messages?|summary|sentences?)\b"
     r"|[\u2e80-\uffff]+",
     re.IGNORECASE,
+)
+#: The same wish in the languages it may be for: "Bitte antworte auf Deutsch", "Réponds en français", "日本語で答えて".
+_ELSEWHERE = re.compile(
+    r"^(?:bitte[ ,]+|also |und )*(?:antworten?|schreiben?|berichten?)\b|\b(?:antworten|schreiben|berichten)[.! ]*$"
+    r"|^(?:s'il (?:te|vous) pla[iî]t,? |merci de )*(?:réponds|répondez|répondre|écris|écrivez)\b"
+    r"|^(?:por favor,? )*(?:responde|responda|respondan|contesta|escribe|escriba|escreva)\b"
+    r"|^(?:per favore,? )*(?:rispondi|risponda|scrivi)\b|^(?:пожалуйста,? )*(?:отвечай|ответь|пиши)(?:те)?\b"
+    r"|(?:答えて|回答して|書いて|返事して|報告して)(?:ください|下さい|ね)?[。.！!]*$"
+    r"|(?:답해|대답해|답변해|써)\s?(?:줘|주세요|요)?[.!]*$|أجب|اكتب",
+    re.IGNORECASE,
+)
+_MANNER_ELSEWHERE = re.compile(
+    rf"\b(?:auf|in|en|em)\s+(?:{_ANY_LANGUAGE})\b|(?:{_ANY_LANGUAGE})(?:で|에?로)|\bпо[- ]русски\b|\bна русском\b"
+    rf"|(?:ب|في )?العربية|\b(?:{_ANY_LENGTH})\b|短く|手短に|簡潔に|詳しく",
+    re.IGNORECASE,
+)
+_REFUSED_ELSEWHERE = re.compile(
+    r"\b(?:nicht|nie|kein\w*|pas|jamais|nunca|não|non|mai|не)\b|ないで|しない", re.IGNORECASE
 )
 _NAMED_ZH = re.compile(rf"(?<![用以说成])(?:{_ANY_LANGUAGE})", re.IGNORECASE)
 _REFUSED = re.compile(r"\b(?:not|never|no|don'?t|avoid|stop|without)\b|不要|别|不用|不再|勿", re.IGNORECASE)
@@ -123,6 +143,9 @@ def stated(text: str) -> Style:
             continue
         if (wished := _WISH.match(wish)) and not _REFUSED.search(wish):
             style = style.model_copy(update=_named(_manner(wish, wished[0])))
+        elif _ELSEWHERE.search(wish) and not _REFUSED_ELSEWHERE.search(wish):
+            manner = " ".join(found[0] for found in _MANNER_ELSEWHERE.finditer(wish))
+            style = style.model_copy(update=_named(manner))
     return style
 
 

@@ -43,8 +43,6 @@ _REFUSED = re.compile(
     r"|不要|别|不用|不再|勿|禁止|ないで|しない|やめ",
     re.IGNORECASE,
 )
-_IN = r"(?:in |auf |into |to |(?:一律)?(?:使用|改用|用|以|说)\s?)?"
-_AFTER = r"(?: (?:only|please|bitte))?(?:で|に)?"
 
 
 def tastes(text: str) -> dict[str, str]:
@@ -59,23 +57,49 @@ def tastes(text: str) -> dict[str, str]:
 def apart(candidate: Candidate) -> list[Candidate]:
     """Return a preference keyed by its slot, one for each where it fills two; anything else as it is.
 
-    "Keep answers short, in Chinese" becomes "Keep answers short" and "Keep answers in Chinese", so that a later
-    wish for English leaves the wish for brevity alone.
+    "Answer in English and keep it short" becomes "Answer in English" and "keep it short", so that a later wish for
+    Chinese leaves the wish for brevity alone. What does not fall into clauses, such as "keep answers short, in
+    Chinese", stays whole in both: words cut out of a sentence leave none.
     """
     if candidate.kind != "preference" or candidate.key:
         return [candidate]
     slots = tastes(candidate.text)
+    clauses = _clauses(candidate.text, slots)
     return [
         candidate.model_copy(
             update={
                 "key": KEY.format(slot=slot),
-                "text": _without(candidate.text, {other: v for other, v in slots.items() if other != slot}),
+                "text": clauses.get(slot, candidate.text),
                 "slots": {**candidate.slots, slot: value},
             }
         )
         for slot, value in slots.items()
     ] or [candidate]
 
+
+def _clauses(text: str, slots: dict[str, str]) -> dict[str, str]:
+    """Return the clause of each of two slots, where each stands in one of its own that says the whole wish."""
+    parts = [part.strip() for part in _JOINT.split(text)]
+    if len(slots) != _TWO or len(parts) != _TWO or not all(map(_CLAUSE.match, parts)):
+        return {}
+    named = [[slot for slot in slots if list(_named(slot, part))] for part in parts]
+    if sorted(named) != sorted([slot] for slot in slots):
+        return {}
+    return {slot: part for (slot,), part in zip(named, parts, strict=True)}
+
+
+_TWO = 2
+#: Where a clause may end and another begin.
+_JOINT = re.compile(
+    r",?\s+(?:and|but|und)\s+|\s*[,，;；]\s*(?:and |but |und |并且?|而且|且)?\s*", re.IGNORECASE
+)
+#: A clause says by itself what is to be done.
+_CLAUSE = re.compile(
+    r"(?:please |always |also |bitte |immer |from now on )*"
+    r"(?:answer|reply|respond|write|report|speak|talk|keep|make|be|use|antworte|schreib|halte|bericht|sprich)\w*\b"
+    r"(?:.*\S)?$|.*(?:请|保持|回答|回复|报告|答えて|書いて|話して)",
+    re.IGNORECASE,
+)
 
 _SLOTS = {"language": _LANGUAGES, "length": _LENGTHS}
 
@@ -89,15 +113,3 @@ def _named(slot: str, text: str) -> Iterator[str]:
 def _whole(words: str) -> str:
     """Return a pattern of whole words, where the script has words."""
     return rf"(?<![a-zäöüß])(?:{words})(?:e[rsn]?)?(?![a-zäöüß])"
-
-
-def _without(text: str, slots: dict[str, str]) -> str:
-    """Return a text without the phrases of some slots, and without the joints that held them."""
-    for slot, value in slots.items():
-        lead = _IN if slot == "language" else ""
-        phrase = rf"(?:,| and| but| und|，|、|并且?|且)?\s*{lead}{_whole(_SLOTS[slot][value])}{_AFTER}"
-        text = re.sub(phrase, "", text, flags=re.IGNORECASE)
-    text = re.sub(r"\s*([,，、])\s*(?:[,，、]\s*)+", r"\1 ", text)
-    text = re.sub(r"(?:[,，、\s]|\b(?:and|und|but)\b|并且?|且)+$", "", text)
-    joint = r"\b(answers?|reply|reports?|replies|it),?(?: and)? (in|auf|short|kurz)\b"
-    return re.sub(joint, r"\1 \2", " ".join(text.split()))

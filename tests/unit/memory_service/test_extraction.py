@@ -110,8 +110,8 @@ def test_what_says_more_than_was_served_is_learnt() -> None:
 def test_two_wishes_in_one_breath_are_two_memories() -> None:
     told = lessons(run("Keep answers short, in Chinese")).candidates
     assert {c.key: (c.text, c.slots) for c in told} == {
-        "style:language": ("Keep answers in Chinese", {"language": "zh"}),
-        "style:length": ("Keep answers short", {"length": "short"}),
+        "style:language": ("Keep answers short, in Chinese", {"language": "zh"}),
+        "style:length": ("Keep answers short, in Chinese", {"length": "short"}),
     }
 
 

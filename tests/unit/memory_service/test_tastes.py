@@ -42,11 +42,22 @@ def wish(text: str) -> list[tuple[str, str, dict[str, str]]]:
 @pytest.mark.parametrize(
     ("text", "language", "length"),
     [
-        ("Keep answers short, in Chinese", "Keep answers in Chinese", "Keep answers short"),
-        ("Keep answers short and in Chinese", "Keep answers in Chinese", "Keep answers short"),
-        ("always answer in English, short", "always answer in English", "always answer short"),
-        ("以后请用中文简短回答", "以后请用中文回答", "以后请简短回答"),
-        ("今後は日本語で短く答えて", "今後は日本語で答えて", "今後は短く答えて"),
+        ("Please answer in English and keep it short", "Please answer in English", "keep it short"),
+        ("keep answers brief, and write in German", "write in German", "keep answers brief"),
+        ("以后请用中文回答，请保持简短", "以后请用中文回答", "请保持简短"),
+        (
+            "Keep answers short, in Chinese",
+            "Keep answers short, in Chinese",
+            "Keep answers short, in Chinese",
+        ),
+        (
+            "always answer in English, short",
+            "always answer in English, short",
+            "always answer in English, short",
+        ),
+        ("以后请用中文简短回答", "以后请用中文简短回答", "以后请用中文简短回答"),
+        ("今後は日本語で短く答えて", "今後は日本語で短く答えて", "今後は日本語で短く答えて"),
+        ("answer in English and short", "answer in English and short", "answer in English and short"),
     ],
 )
 def test_two_wishes_in_one_breath_are_told_apart(text: str, language: str, length: str) -> None:
