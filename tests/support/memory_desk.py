@@ -9,6 +9,7 @@ from kernel.database import Database
 from kernel.schema import migrate
 from kernel.settings import Settings
 from tests.integration.memory_service.test_worker import start, wait_for
+from tests.support.command_server import quick_desk
 from tests.support.desk import Desk
 from tests.support.ram import ram_folder
 from tests.support.redis_server import redis_server
@@ -18,15 +19,16 @@ from tests.support.redis_server import redis_server
 def memory_desk(fill: Callable[[Database], None]) -> Iterator[Desk]:
     """Yield a desk whose database was filled before its memory worker started."""
     with ram_folder() as folder, redis_server(folder / "redis") as redis:
-        desk = Desk(folder / "desk", {"NIGHTDESK_REDIS_URL": redis.url, "NIGHTDESK_EMBEDDER": "hash"})
-        desk.data_dir.mkdir()
-        database = Database(Settings(data_dir=desk.data_dir).database)
+        data = folder / "desk"
+        data.mkdir()
+        database = Database(Settings(data_dir=data).database)
         migrate(database)
         fill(database)
         database.close()
-        worker = start(redis.url, desk.data_dir, "memory")
+        worker = start(redis.url, data, "memory")
         try:
-            wait_for(worker, "worker_ready")
-            yield desk
+            with quick_desk(data, {"NIGHTDESK_REDIS_URL": redis.url, "NIGHTDESK_EMBEDDER": "hash"}) as desk:
+                wait_for(worker, "worker_ready")
+                yield desk
         finally:
             worker.stop()
