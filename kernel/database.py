@@ -116,7 +116,8 @@ def _engine(url: str) -> Engine:
 
 def _on_connect(connection: Any, _record: object) -> None:
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+    # secure_delete: what is forgotten must not stay in free pages; most builds of SQLite leave it there
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

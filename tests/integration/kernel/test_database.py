@@ -75,6 +75,16 @@ def test_writers_queue_instead_of_failing(database: Database) -> None:
         assert len(session.exec(select(RunRow)).all()) == 80
 
 
+def test_what_is_deleted_is_overwritten(database: Database, tmp_path: Path) -> None:
+    word = "hunter2-" * 8
+    with database.writing("test") as session:
+        session.add(RunRow(id="r", stop_reason=word))
+    with database.writing("test") as session:
+        session.delete(session.get_one(RunRow, "r"))
+    database.close()  # the last connection moves the log into the file
+    assert word.encode() not in (tmp_path / "a b" / "x.db").read_bytes()
+
+
 def test_durable_writes_wait_for_the_disk(database: Database) -> None:
     for durable, level in ((True, 2), (False, 1)):
         with database.writing("test", durable=durable) as session:
