@@ -139,6 +139,8 @@ def fold(text: str) -> str:
 
 
 def _identifier(raw: str) -> list[str]:
+    if raw.isascii() and raw.isalpha() and raw.islower():  # a plain word, as most are: nothing to take apart
+        return [] if raw in _STOP else [_stem(raw)]
     word = raw.strip("./:@#+-_").casefold()
     if not word or word in _STOP:
         return []

@@ -79,7 +79,7 @@ def by_ids(database: Database, ids: Sequence[str]) -> dict[str, Memory]:
         return {}
     with database.reading() as session:
         found = session.connection().execute(_BY_IDS, {"ids": list(ids)})
-        return {memory.id: memory for memory in map(_memory, found)}
+        return {memory.id: memory for memory in map(memory_of, found)}
 
 
 @dataclass(frozen=True)
@@ -108,23 +108,24 @@ def looked_up(
         preferred = connection.execute(_PREFERRED, weightiest).all() if preferences else []
         facts = sorted(keyed, key=lambda row: (hashes.index(row.key_hash), row.id))
         return LookedUp(
-            facts=[_memory(row) for row in facts],
-            preferences=[_memory(row) for row in preferred],
+            facts=[memory_of(row) for row in facts],
+            preferences=[memory_of(row) for row in preferred],
             # where very many wait, one of this namespace may
             waits=namespace in queue or len(queue) == _WAITING_READ,
         )
 
 
-def _memory(row: Any) -> Memory:
+def memory_of(row: Any) -> Memory:
+    """Return the value of a row of COLUMNS."""
     told = dict(zip(_FIELDS, row, strict=False))  # the hash of the key stands behind them
     return Memory(**told | {"status": Status(told["status"])})
 
 
 _M, _S = SQLModel.metadata.tables["memory"].c, SQLModel.metadata.tables["memory_state"].c
-#: What a Memory is made of, as columns: the objects of its two rows cost three times as much to read.
+#: What a Memory is made of, and the hash of its key, as columns: the objects of two rows cost three times as much.
 _FIELDS = [field.name for field in fields(Memory)]
-_COLUMNS = [*(_M[name] if name in _M else _S[name] for name in _FIELDS), _M.key_hash]
-_WHOLE = columns(*_COLUMNS).where(_M.pk == _S.pk)
+COLUMNS = [*(_M[name] if name in _M else _S[name] for name in _FIELDS), _M.key_hash]
+_WHOLE = columns(*COLUMNS).where(_M.pk == _S.pk)
 _QUEUE = columns(SQLModel.metadata.tables["memory_outbox"].c.pk).limit(_WAITING_READ).subquery()
 _WAITING = columns(_M.namespace).join(_QUEUE, _QUEUE.c.pk == _M.pk)
 _BY_IDS = _WHOLE.where(_M.id.in_(bindparam("ids", expanding=True)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from threading import RLock
 
 from sqlalchemy import bindparam, delete, update
+from sqlalchemy import select as columns  # SQLModel's knows four at most
 from sqlmodel import Session, col, select
 
 from kernel import logs
@@ -21,7 +22,7 @@ from memory_service.embed.port import Vector
 from memory_service.fading import NEVER
 from memory_service.index.folder import IndexDamaged
 from memory_service.index.port import Point, audience
-from memory_service.reading import to_memory
+from memory_service.reading import COLUMNS, memory_of
 from memory_service.space import CURRENT, SHADOW
 from memory_service.state import enqueue
 from memory_service.tables import EmbedSpaceRow, JobRunRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
@@ -138,7 +139,7 @@ class Relay:
 
     def _next(self, size: int, *, without: Sequence[int]) -> list[Memory]:
         query = (
-            select(MemoryRow, MemoryStateRow)
+            columns(*COLUMNS)
             .join(MemoryStateRow, col(MemoryStateRow.pk) == col(MemoryRow.pk))
             .join(MemoryOutboxRow, col(MemoryOutboxRow.pk) == col(MemoryRow.pk))
             .order_by(col(MemoryOutboxRow.attempts), col(MemoryOutboxRow.pk))
@@ -146,7 +147,7 @@ class Relay:
             .limit(size)
         )
         with self._database.reading() as session:
-            return [to_memory(row, state) for row, state in session.exec(query)]
+            return [memory_of(row) for row in session.connection().execute(query)]
 
     def _apply(self, batch: list[Memory], targets: list[Target]) -> tuple[list[Memory], list[Stock]]:
         """Write as much of a batch as can be embedded at once; return it, and the vectors made for it."""

@@ -66,8 +66,8 @@ _FILL = (
 #: One row after the other by its number: a join would keep all rows in a second table first.
 _MOVE = text(
     "UPDATE memory_state SET (status, rev, tier, next_transition_at) = "
-    "(SELECT CASE n.gone WHEN 1 THEN 'archived' ELSE memory_state.status END, memory_state.rev + n.gone, n.tier, n.next "
-    "FROM memory_night n WHERE n.pk = memory_state.pk) "
+    "(SELECT CASE n.gone WHEN 1 THEN 'archived' ELSE memory_state.status END, memory_state.rev + n.gone, n.tier, "
+    "n.next FROM memory_night n WHERE n.pk = memory_state.pk) "
     "WHERE pk IN (SELECT pk FROM memory_night WHERE tier <> 'deleted')"
 )
 _ENQUEUE = text(
