@@ -130,6 +130,11 @@ class Memory:
     last_access_at: float
     expires_at: float | None = None
 
+    @property
+    def said(self) -> str:
+        """Return all that it says, in one text."""
+        return "\n".join((self.text, self.key, self.context, str(self.slots), " ".join(self.tags)))
+
     def visible(self, namespace: str, user: str, as_of: datetime, now: datetime) -> bool:
         """Return whether this memory may be served to `user` of `namespace` about the moment `as_of`."""
         return (

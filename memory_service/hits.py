@@ -36,3 +36,17 @@ def hit_of(
         explain={name: round(part, DIGITS) for name, part in explain.items()},
         certified=certified,
     )
+
+
+def with_standing(hits: list[MemoryHit], preferences: list[MemoryHit]) -> list[MemoryHit]:
+    """Return hits with the preferences that hold whatever is asked behind them: they take no place of a hit.
+
+    That a preference holds is as sure where it is also about the question a little.
+    """
+    held = {hit.id: hit for hit in preferences}
+    sure = [
+        hit.model_copy(update={"tier": "high"}) if hit.id in held and held[hit.id].tier == "high" else hit
+        for hit in hits
+    ]
+    known = {hit.id for hit in hits}
+    return sure + [hit for hit in preferences if hit.id not in known]

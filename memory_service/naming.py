@@ -1,8 +1,9 @@
-"""Which service a question names: what mended one service is no remedy for another."""
+"""Which service a question names, and which identifiers are all it says: what is like a name is not what it names."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -42,6 +43,40 @@ def named(question: str, service: str, known: Iterable[str]) -> Named:
         return Named.own
     said = {str(match[match.lastgroup or 0]).casefold() for match in _SAID.finditer(question)} - _NO_NAMES
     return Named.other if said or any(_says(question, name) for name in known) else Named.none
+
+
+#: A word as it stands: marks at its ends are not its own.
+_WORD = re.compile(r"[^\s,;!?()\[\]{}\"'`，。？！；：、（）「」]+")
+_DATE = re.compile(r"\d{4}-[01]\d(?:-[0-3]\d)?(?:t[\d:.]*z?)?", re.IGNORECASE)
+
+
+def identifiers(question: str) -> frozenset[str]:
+    """Return the identifiers (ERR_999, 10.0.12.8, node-7) of a question that says nothing else, else none.
+
+    By likeness ERR_123 is next to ERR_999, and 10.0.12.7 to 10.0.12.8; nobody who asks for one means the other.
+    """
+    words = [_folded(word).strip(".:-") for word in _WORD.findall(question)]
+    telling = [word for word in words if lexical.tokens(word, query=True)]
+    return frozenset(telling) if all(map(_identifies, telling)) else frozenset()
+
+
+def holds(text: str, names: Iterable[str]) -> bool:
+    """Return whether a text holds one of the identifiers whole: 10.0.12.8 is not in 10.0.12.80."""
+    folded = _folded(text)
+    return any(re.search(_whole(name), folded) for name in names)
+
+
+def _identifies(word: str) -> bool:
+    odd = any(c.isdigit() for c in word) or any(c in "_/@" for c in word)
+    return odd and word.isascii() and not _DATE.fullmatch(word)
+
+
+def _whole(name: str) -> str:
+    return rf"(?<![a-z0-9_])(?<![a-z0-9_][.-]){re.escape(name)}(?![a-z0-9_]|[.-][a-z0-9_])"
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def _says(question: str, service: str) -> bool:

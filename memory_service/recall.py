@@ -17,9 +17,9 @@ from memory_service import archive, lexical
 from memory_service.aids import Aids
 from memory_service.domain import Kind, Memory, check_name, question_keys
 from memory_service.embed.port import Embedder
-from memory_service.hits import beside, hit_of
+from memory_service.hits import beside, hit_of, with_standing
 from memory_service.index.port import MemoryIndex, Scope
-from memory_service.naming import Named, named
+from memory_service.naming import Named, holds, identifiers, named
 from memory_service.ranking import Ask, Depth, Ranked, Ranking
 from memory_service.reading import LookedUp, by_ids, looked_up
 from memory_service.scoring import TRUSTED, Scale, Tier, Weights, evaluate, relevance, score_parts, tier
@@ -75,6 +75,8 @@ class _Asked:
     at: datetime
     as_of: datetime
     scale: Scale
+    #: Where a question is nothing but identifiers, a hit holds one of them whole.
+    names: frozenset[str] = frozenset()
 
     def may_see(self, memory: Memory) -> bool:
         return memory.visible(self.question.namespace, self.question.user, self.as_of, self.at)
@@ -113,18 +115,19 @@ class Recall:
         self._scale = scale or (lambda: embedder.scale)
 
     def ask(self, question: Question, at: datetime) -> list[MemoryHit]:
-        """Return the memories about a question: facts named by key, then the ranked, standing preferences last."""
+        """Return the memories about a question: facts named by key, then the ranked, then what always holds."""
         if not question.text.strip():
             return []
-        asked = _Asked(question=question, at=at, as_of=question.as_of or at, scale=self._scale())
+        moments = {"at": at, "as_of": question.as_of or at}
+        names = identifiers(question.text)
+        asked = _Asked(question=question, **moments, scale=self._scale(), names=names)
         known = self._looked_up(asked)
         exact = self._certain(known.facts, 1.0, asked)
         named = {hit.id for hit in exact}
         found = exact + [hit for hit in self._aided(asked, whole=not known.waits) if hit.id not in named]
-        seen = {hit.id for hit in found[: question.limit]}
-        preferences = [hit for hit in self._certain(known.preferences, 0.0, asked) if hit.id not in seen]
         archived = self._archived(asked, found=len(found))
-        return found[: question.limit - len(preferences) - len(archived)] + preferences + archived
+        preferences = self._certain(known.preferences, 0.0, asked)
+        return with_standing(found[: question.limit - len(archived)], preferences) + archived
 
     def _archived(self, asked: _Asked, *, found: int) -> list[MemoryHit]:
         """Return what has left the index: half of the hits where it is asked for, else where nothing was found."""
@@ -132,7 +135,7 @@ class Recall:
         wanted = question.include == "archive"
         if found and not wanted:
             return []
-        return archive.recalled(
+        hits = archive.recalled(
             self._store.database,
             question.namespace,
             question.user,
@@ -143,6 +146,7 @@ class Recall:
             kinds=question.kinds,
             least=0.0 if wanted else archive.LEAST_SHARE,
         )
+        return [hit for hit in hits if not asked.names or holds(hit.text, asked.names)]
 
     def _looked_up(self, asked: _Asked) -> LookedUp:
         question = asked.question
@@ -225,6 +229,8 @@ class Recall:
 
     def _tier(self, asked: _Asked, text: str, memory: Memory, one: Ranked, services: set[str]) -> Tier:
         """Return how sure it is that a memory is about what was searched for."""
+        if asked.names and not holds(memory.said, asked.names):
+            return "low"
         one_script = lexical.share_script(text, memory.text)
         told = relevance(one.explain, self._weights, one_script=one_script)
         of = tier(told, asked.scale, memory.trust)

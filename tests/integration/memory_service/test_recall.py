@@ -152,6 +152,29 @@ def test_standing_preferences_come_along_whatever_the_question(desk: World) -> N
     assert len(desk.recall("checkout pool exhausted", user="ann", limit=1)) == 1
 
 
+def test_a_standing_preference_takes_no_place_and_holds_where_it_is_also_a_hit(desk: World) -> None:
+    desk.remember("please keep answers about checkout short", kind="preference", user="ann", importance=0.8)
+    for number in (1, 2):
+        desk.remember(f"checkout pool exhausted for the {number}. time")
+    hits = desk.recall("checkout pool exhausted", user="ann", limit=2)
+    assert [hit.kind for hit in hits] == ["fact", "fact", "preference"]
+    about = desk.recall("answers about checkout please: why are they so long?", user="ann", limit=4)
+    assert [hit.tier for hit in about if hit.kind == "preference"] == ["high"]
+
+
+def test_a_question_that_is_an_identifier_brings_nothing_that_is_only_like_it(desk: World) -> None:
+    desk.remember("ERR_123 means the pool of checkout is exhausted")
+    desk.remember("10.0.12.7 is the replica")
+    desk.remember("the disk of node-7 is slow")
+    for like in ("ERR_999", "10.0.12.8", "node-8"):
+        assert desk.recall(like) == []
+        assert desk.recall(like, include="archive") == []
+    for name, text in (("ERR_123", "ERR_123"), ("10.0.12.7", "replica"), ("node-7", "the disk")):
+        (hit,) = desk.recall(name)
+        assert hit.text.startswith(text) or text in hit.text
+        assert hit.certified
+
+
 def test_a_hit_that_sql_no_longer_has_is_not_served(desk: World) -> None:
     id_ = desk.remember("checkout pool exhausted")
     desk.store.forget("default", id_, at=desk.now, actor="test")  # the relay has not run yet
