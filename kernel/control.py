@@ -47,8 +47,9 @@ def redis_errors(what: str) -> Iterator[None]:
 class Control:
     """Stop flags and questions of one process."""
 
-    def __init__(self, redis: aioredis.Redis) -> None:
+    def __init__(self, redis: aioredis.Redis, *, look_seconds: float = _LOOK_SECONDS) -> None:
         self._redis = redis
+        self._look_seconds = look_seconds
 
     async def stop(self, run_id: str, why: str) -> None:
         """Raise the stop flag of a run and nudge every worker."""
@@ -92,7 +93,7 @@ class Control:
         with redis_errors("a question"):
             while True:
                 left = until - time.monotonic()
-                look = max(min(left, _LOOK_SECONDS), 0.01)
+                look = max(min(left, self._look_seconds), 0.01)
                 found = await cast("Awaitable[list[str] | None]", self._redis.blpop([reply_to], timeout=look))
                 if found is not None or left <= look:
                     return found

@@ -63,6 +63,17 @@ async def test_an_error_and_silence_are_retryable(redis: aioredis.Redis, bell: D
         await control.ask(bell, "memory.recall", queue_name="memory", question={}, seconds=0.05)
 
 
+async def test_a_question_may_take_longer_than_the_socket_of_its_client(
+    bell: Doorbell, redis_url: str
+) -> None:
+    impatient = aioredis.Redis.from_url(redis_url, decode_responses=True, socket_timeout=1.0)
+    control = Control(impatient, look_seconds=0.2)
+    with pytest.raises(Retryable, match=r"memory\.doctor gave no answer within 1\.5 s") as silent:
+        await control.ask(bell, "memory.doctor", queue_name="memory", question={}, seconds=1.5)
+    assert "no worker took the question" in silent.value.why, "it is no trouble of Redis"
+    await impatient.aclose()
+
+
 async def test_a_stop_reaches_a_listener_and_leaves_a_flag(redis: aioredis.Redis, redis_url: str) -> None:
     other = connect(redis_url)
     heard: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
@@ -71,7 +82,7 @@ async def test_a_stop_reaches_a_listener_and_leaves_a_flag(redis: aioredis.Redis
         await asyncio.sleep(0)
     await Control(redis).stop("run-1", "cancelled")
     assert await asyncio.wait_for(heard.get(), 5) == ("run-1", "cancelled")
-    assert await Control(redis).stopped("run-1") == "cancelled"
+    assert await redis.get("nightdesk:stop:run-1") == "cancelled"
     listener.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await listener

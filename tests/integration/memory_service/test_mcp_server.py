@@ -12,16 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 
 from kernel.broker import MEMORY, Doorbell, make_celery
 from kernel.clock import now
 from kernel.control import Control, connect
 from kernel.database import Database
+from kernel.errors import Fatal
 from kernel.redaction import Redactor
 from kernel.schema import migrate
-from kernel.settings import Settings
+from kernel.settings import DeskAddresses, Settings
 from memory_service.domain import Candidate
+from memory_service.mcp_server import joined
 from memory_service.store import Store
 
 pytestmark = pytest.mark.integration
@@ -142,3 +144,21 @@ async def test_without_a_memory_worker_the_answer_is_an_error_that_says_so(
         refused = await made.call_tool("remember", wish)
         assert refused.is_error
         assert "--user" in json.dumps(refused.model_dump(mode="json"))
+        with pytest.raises(MCPError, match="recall has no argument as_of; it has: text, limit"):
+            await made.call_tool("recall", {"text": "checkout", "as_of": "2026-11-02T10:00Z"})
+
+
+async def test_the_desk_is_found_in_its_data_folder_and_a_folder_without_one_is_told(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    broker = environment.pop("NIGHTDESK_REDIS_URL")
+    with pytest.raises(Fatal, match="no desk to ask") as alone:
+        joined(Settings(data_dir=tmp_path / "desk"))
+    assert "nightdesk up" in alone.value.next_step
+    assert joined(Settings(data_dir=tmp_path, redis_url=broker)).redis_url == broker
+    (tmp_path / "desk").mkdir()
+    addresses = DeskAddresses(broker_url=broker, result_url=broker)
+    (tmp_path / "desk" / "desk.json").write_text(addresses.model_dump_json(), encoding="utf-8")
+    async with client({**environment, "NIGHTDESK_RECALL_TIMEOUT": "0.2"}) as made:
+        answer = await made.call_tool("recall", {"text": "checkout"})
+        assert "memory.recall gave no answer within 0.2 s" in json.dumps(answer.model_dump(mode="json"))

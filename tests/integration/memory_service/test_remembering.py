@@ -122,3 +122,28 @@ def test_no_field_of_a_telling_keeps_a_secret(desk: World) -> None:
     told = {"text": f"it is {token}", "key": f"token {token}", "context": f"after {token}"}
     tell(desk, **told, tags=[token], slots={"steps": [f"use {token}"]})
     assert token not in everything(desk)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("always answer in French and keep answers long please", "preference"),
+        ("以后请用中文回答", "preference"),
+        ("the pool of checkout holds 20 connections", "fact"),
+    ],
+)
+def test_a_persons_wish_without_a_kind_is_a_preference_of_theirs(desk: World, text: str, kind: str) -> None:
+    told = {"text": text, "source_kind": "user", "source_ref": "user:ann"}
+    answer = desk.memory.tell(told)
+    assert answer["kind"] == kind
+    kept = {memory["id"]: memory for memory in listed(desk)}
+    assert set(answer["ids"]) == set(kept), "every id that was made is told"
+    assert {memory["kind"] for memory in kept.values()} == {kind}
+    assert {memory["user"] for memory in kept.values()} == {"local" if kind == "preference" else ""}
+
+
+def test_what_nobody_said_or_has_a_key_or_a_kind_is_no_wish_by_rule(desk: World) -> None:
+    text = "always answer in French"
+    for more in ({"source_kind": "agent"}, {"kind": "fact"}, {"key": "language of the report"}):
+        told = {"text": text, "source_kind": "user", "source_ref": str(more), **more}
+        assert desk.memory.tell(told)["kind"] == "fact"

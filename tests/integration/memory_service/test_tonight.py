@@ -21,7 +21,10 @@ def test_a_dry_run_says_what_the_night_then_does_and_writes_nothing(desk: World)
         reached[tier] = reached.get(tier, 0) + count
     night = desk.memory.decay()
     assert reached == {tier: count for tier, count in night.counts.items() if tier != "batches"}
-    assert upkeep(desk).tonight({})["moves"] == []
+    after = upkeep(desk).tonight({})
+    assert after["moves"] == []
+    assert (told["done_at"], after["done_at"]) == (None, desk.now.isoformat())
+    assert upkeep(desk).fade()["done_at"] == desk.now.isoformat(), "why it does not run again is said"
 
 
 def test_examples_are_of_the_asked_namespace_alone(desk: World) -> None:
