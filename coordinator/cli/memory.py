@@ -117,10 +117,14 @@ def _show(answer: Any, *, as_json: bool) -> None:
     if as_json:
         screen.print_json(page)
         return
-    from coordinator.cli.memory_table import table
+    from coordinator.cli.memory_table import standing, table
 
-    hits = page["memories"]
     console = screen.out()
+    always = [hit for hit in page["memories"] if standing(hit)]
+    hits = [hit for hit in page["memories"] if not standing(hit)]
     console.print(table(hits, console.width) if hits else "no memories")
+    if always:
+        console.print("\nPreferences that always hold, whatever is asked:", markup=False)
+        console.print(table([{**hit, "explain": {}} for hit in always], console.width))
     if page.get("next"):
         screen.remark(f"{page['total']} in all; go on with --after {page['next']}")

@@ -38,6 +38,13 @@ def table(hits: list[dict[str, Any]], width: int) -> Table:
     return shown
 
 
+def standing(hit: dict[str, Any]) -> bool:
+    """Return whether a hit is a preference that was served because it always holds, not for what was asked."""
+    explain = hit.get("explain") or {}
+    asked = explain.get("similarity", 0.0) or explain.get("keywords", 0.0)
+    return hit.get("kind") == "preference" and "similarity" in explain and not asked
+
+
 def plain(*titles: str) -> Table:
     """Return an empty table with little space between its columns; the last alone gives way, and folds."""
     from rich.box import SIMPLE_HEAD

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: A person picked it out: as much as what one states (coordinator.cli.memory_notes).
 _IMPORTANCE = 0.8
+#: The agent whose facts are what logs say.
+_READS_LOGS = "log_analysis"
 
 
 @screen.answering
@@ -58,11 +60,12 @@ def promote(
     from coordinator.cli.memory_notes import print_became
     from kernel.clock import now
     from kernel.errors import Correctable
-    from kernel.working import held
+    from kernel.working import REQUEST, held
 
     with history.reading(join(data_dir)) as session:
         row = history.find_run(session, run)
         slots = {one.slot: one for one in held(session, row.id, now())}
+        kind = source_kind(session, row, slots[slot]) if slot in slots else ""
     if slot not in slots:
         why = f"it has: {', '.join(slots)}" if slots else "a day after a run ended its working memory is gone"
         raise Correctable(
@@ -70,14 +73,33 @@ def promote(
             why=why,
             next_step=f"Run `nightdesk memory working {row.id[:8]}`.",
         )
-    print_became(ask(data_dir, "memory.remember", telling(row, slots[slot], key)), as_json=as_json)
+    if slots[slot].source == REQUEST and not key:
+        raise Correctable(
+            f"slot {slot!r} is no fact by itself",
+            why=f"it would read '{slot}: {said(slots[slot].value)}', and say of nothing in particular",
+            next_step=f"Say what it is: `nightdesk memory promote {row.id[:8]} {slot} --key 'log of checkout'`.",
+        )
+    print_became(ask(data_dir, "memory.remember", telling(row, slots[slot], key, kind)), as_json=as_json)
 
 
-def telling(run: RunRow, slot: WorkingRow, key: str) -> dict[str, Any]:
-    """Return what the memory is told; a person says it, but what came from a log, a tool or an alert stays a quote."""
+def source_kind(session: Session, run: RunRow, slot: WorkingRow) -> str:
+    """Return where a slot is from: who picks out what a log said makes it no better known."""
+    from sqlmodel import col, select
+
+    from kernel.records import AssignmentRow
     from kernel.working import REQUEST
 
-    labels = run.request.get("labels") or {}
+    if slot.source == REQUEST:
+        return "alert" if "alertname" in (run.request.get("labels") or {}) else "user"
+    made_by = select(AssignmentRow.agent).where(
+        col(AssignmentRow.run_id) == run.id, col(AssignmentRow.key) == slot.source
+    )
+    agent = session.exec(made_by).first()
+    return "log" if agent in (None, _READS_LOGS) else "agent"
+
+
+def telling(run: RunRow, slot: WorkingRow, key: str, kind: str) -> dict[str, Any]:
+    """Return what the memory is told; what came from a log, a tool or an alert stays a quote of that kind."""
     return {
         "text": f"{key or slot.slot}: {said(slot.value)}",
         "kind": "fact",
@@ -85,9 +107,9 @@ def telling(run: RunRow, slot: WorkingRow, key: str) -> dict[str, Any]:
         "importance": _IMPORTANCE,
         "namespace": run.namespace,
         "session": run.session_id or "",
-        "source_kind": "user",
+        "source_kind": kind,
         "source_ref": f"run:{run.id}",
-        "quotes_untrusted": slot.source != REQUEST or "alertname" in labels,
+        "quotes_untrusted": kind != "user",
     }
 
 

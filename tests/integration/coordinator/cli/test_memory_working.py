@@ -76,13 +76,18 @@ def test_slots_are_shown_and_one_is_kept_for_good(desk: Desk) -> None:
     assert (version["text"], version["source"], version["trust"]) == (
         "checkout pool size: 20",
         "run:run-1",
-        0.9,
+        0.2,  # that a person picked it out makes what a log says no better known
     )
     field = desk.run("memory", "show", kept["id"][:12], "--json").json
-    assert (field["run"], field["source_kind"], field["tier"]) == ("run-1", "user", "hot")
+    assert (field["run"], field["source_kind"], field["tier"]) == ("run-1", "log", "hot")
 
     for run, slot in (("run-1", "analyse.hint"), ("alert-1", "analyse.hint")):  # what a log said is no rule
         assert desk.run("memory", "promote", run, slot, "--json").json["outcome"] == "quarantine"
+    waiting = desk.run("memory", "quarantine", "--json").json["memories"]
+    assert {(one["source_kind"], one["trust"]) for one in waiting} == {("log", 0.2)}
+    assert "is no fact by itself" in refused(desk, 2, "promote", "run-1", "where").err
+    named = desk.run("memory", "promote", "run-1", "where", "--key", "places of checkout", "--json").json
+    assert desk.run("memory", "show", named["id"][:12], "--json").json["source_kind"] == "user"
     assert "no working memory" in desk.run("memory", "working", "old-1").out
     gone = refused(desk, 2, "promote", "old-1", "what")
     assert "a day after a run ended" in gone.err
