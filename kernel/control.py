@@ -24,6 +24,8 @@ _PING_SECONDS = 60
 #: Redis is asked for an answer again after this: well within a client's socket timeout (`connect`), so that a long
 #: question is no trouble of Redis, and a Redis that hangs is still noticed.
 _LOOK_SECONDS = 5.0
+#: What a question may take beyond the wait for its answer: the broker's own time-outs are many times longer.
+_HANGING_SECONDS = 1.0
 #: A listener that lost Redis looks again this often; flags in SQL and Redis cover the gap.
 _RECONNECT_SECONDS = 1.0
 
@@ -73,12 +75,15 @@ class Control:
     async def ask(
         self, doorbell: Doorbell, task: str, *, queue_name: str, question: dict[str, Any], seconds: float
     ) -> Any:
-        """Ask a service and wait at most `seconds`; raise Retryable where no answer comes."""
+        """Ask a service and wait at most `seconds`, a second more where Redis hangs; else raise Retryable."""
         reply_to = f"nightdesk:reply:{uuid.uuid4().hex}"
-        await asyncio.to_thread(
-            doorbell.ask, task, queue_name=queue_name, reply_to=reply_to, question=question, expires=seconds
-        )
-        answered = await self._answered(reply_to, seconds)
+        told: dict[str, Any] = {"reply_to": reply_to, "question": question}
+        try:
+            async with asyncio.timeout(seconds + _HANGING_SECONDS):
+                await asyncio.to_thread(doorbell.ask, task, queue_name=queue_name, expires=seconds, **told)
+                answered = await self._answered(reply_to, seconds)
+        except TimeoutError as late:
+            raise Retryable(f"{task} could not be asked in {seconds:g} s", why="Redis hangs") from late
         if answered is None:
             raise Retryable(
                 f"{task} gave no answer within {seconds:g} s", why="no worker took the question in time"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import threading
 from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Any
 
 import pytest
 from redis import asyncio as aioredis
@@ -31,6 +34,23 @@ async def redis(redis_url: str) -> AsyncIterator[aioredis.Redis]:
 @pytest.fixture
 def bell(redis_url: str) -> Doorbell:
     return Doorbell(make_celery(Settings(redis_url=redis_url), "test"), Redactor(["hunter2-secret"]))
+
+
+async def test_a_question_does_not_wait_for_a_broker_that_hangs(redis: aioredis.Redis) -> None:
+    free = threading.Event()
+
+    class Hanging(Doorbell):
+        def ask(self, *_: Any, **__: Any) -> None:
+            free.wait(30)
+
+    bell = Hanging(make_celery(Settings(), "test"), Redactor())
+    try:
+        started = monotonic()
+        with pytest.raises(Retryable, match="could not be asked"):
+            await Control(redis).ask(bell, "memory.check", queue_name="memory", question={}, seconds=0.1)
+        assert monotonic() - started < 10
+    finally:
+        free.set()
 
 
 async def _reply_to(redis: aioredis.Redis) -> str:
