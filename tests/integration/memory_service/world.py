@@ -117,7 +117,8 @@ def world(
     """
     folder.mkdir(parents=True, exist_ok=True)
     database = Database(database_url or f"sqlite:///{folder / 'nightdesk.db'}")
-    SQLModel.metadata.create_all(database.engine)
+    if database_url is None:  # others have been migrated
+        SQLModel.metadata.create_all(database.engine)
     embedder = embedder or HashEmbedder()
     targets = Targets(database, _engines(folder, [*others, embedder]))
     relay = Relay(database, targets.written)
