@@ -91,11 +91,12 @@ def _recall(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _ingest(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    lines = ["| memories in | rows | seconds | rows/s | of it writing | of it the relay |"]
-    lines.append("| --- | ---: | ---: | ---: | ---: | ---: |")
+    lines = ["| memories in | rows | seconds | rows/s | CPU ms a row | of it writing | of it the relay |"]
+    lines.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for row in rows:
         parts = f"{row.get('write_rows_s', '')} | {row.get('relay_rows_s', '')}"
-        lines.append(f"| {row['what']} | {row['rows']:,} | {row['seconds']} | {row['rows_s']:,} | {parts} |")
+        figures = f"{row['rows']:,} | {row['seconds']} | {row['rows_s']:,} | {row['cpu_ms']}"
+        lines.append(f"| {row['what']} | {figures} | {parts} |")
     return lines
 
 
