@@ -150,6 +150,12 @@ def _undone(run: RunRow, assignments: Sequence[AssignmentRow]) -> list[NotDone]:
             notes.append(NotDone(what=f"{a.agent}: {a.goal}"[:200], why=a.reason or a.state))
     if run.memory_note:
         notes.append(NotDone(what="recall of memories", why=run.memory_note))
+        notes.append(
+            NotDone(
+                what="standing preferences",
+                why="the memory was away: language and length follow the request alone",
+            )
+        )
     return notes
 
 

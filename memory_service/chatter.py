@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from kernel.sentences import PREFERENCE
 from memory_service.domain import normal
-from memory_service.sentences import PREFERENCE
 
 #: Fewer letters and digits than this say nothing; a character of CJK says as much as two.
 LEAST_LETTERS = 3

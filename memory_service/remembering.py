@@ -12,9 +12,9 @@ from kernel.contracts import Value
 from kernel.database import Database
 from kernel.errors import Correctable
 from kernel.redaction_checks import PLACEHOLDER
+from kernel.sentences import PREFERENCE
 from kernel.text import storable
 from memory_service.domain import Candidate, Status, Upsert, check_name
-from memory_service.sentences import PREFERENCE
 from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
 
 #: Where a telling does not say how much it matters: above the gate's floor, below what a run has proved.

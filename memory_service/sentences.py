@@ -2,38 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 
-#: A line that quotes a memory by its mark, however it is spaced, cased or dressed: `[mem:7f3a|fact]`, `［ MEM : …］`.
-RECALLED = re.compile(r"^.*[\[［【(（]\s*m\s*e\s*m(?:ory|ories)?\s*[:：|].*$", re.MULTILINE | re.IGNORECASE)
-#: Where one sentence ends and the next begins.
-SENTENCES = re.compile(r"(?<=[.!?。！？；;])\s*(?=\S)|\n+")
-REMEMBER = re.compile(
-    r"^(?:please |pls |and |also )*(?:remember|keep in mind|note)(?: that|:|,)?\s+(?P<what>(?!that$)\S.+)$"
-    r"|^(?:请|並|并)?(?:你)?(?:记住|记得|牢记|记一下)[，,：:]?\s*(?P<zh>\S.+)$"
-    r"|^(?:bitte )?(?:merke? dir|denk dran|beachte)(?: bitte)?(?:[,:]? dass|,|:)?\s+(?P<de>\S.+)$"
-    r"|^(?P<ja>\S.+?)(?:を|と)?覚えて(?:おいて)?(?:ください)?[。.]?$",
-    re.IGNORECASE,
-)
-PREFERENCE = re.compile(
-    r"^(?:please |pls |and |also )*(?:always|never|from now on|in (?:the )?future|by default"
-    r"|going forward)\b.{4,}"
-    r"|^(?:i|we) (?:(?:always|usually|would) )?(?:prefer|rather)\b.{4,}"
-    r"|^(?:please )?(?:keep|make) (?:the |your |all |my )?(?:answer|report|message|notification"
-    r"|summar)\w*\b.{4,}"
-    r"|^(?:please )?(?:always )?(?:answer|write|reply|report)(?: to me| me)? in [a-z]+\b.*"
-    r"|^(?:请)?(?:以后|今后|往后|从现在起|从今以后|默认|每次|始终|总是|一律|不要再|别再).{2,}"
-    r"|^(?:我|我们)(?:更|比较|一直|总是)?(?:喜欢|偏好|习惯|希望).{2,}"
-    r"|^(?:今後は|これからは|いつも|常に).{2,}"
-    r"|^(?:bitte )?(?:immer|nie|niemals|künftig|zukünftig|ab (?:jetzt|sofort)|von nun an|in zukunft"
-    r"|standardmäßig)\b.{4,}"
-    r"|^(?:bitte )?(?:antworte|schreibe?|berichte)n?(?: sie)?(?: mir)?(?: bitte)? (?:immer "
-    r"|künftig )?(?:auf|in|kurz|nur)\b.*"
-    r"|^(?:bitte )?(?:antworten|berichte) (?:bitte )?(?:immer )?(?:kurz|knapp|ausführlich|auf)\b.*",
-    re.IGNORECASE,
-)
+from kernel.sentences import PREFERENCE, RECALLED, REMEMBER, SENTENCES
 
 #: Characters without spaces and marks that a served text must share with a sentence to be its source.
 _LEAST_SHARED = 6

@@ -23,6 +23,8 @@ _BEFORE = re.compile(r"^(?:\d{4}-\S+ |[A-Z][a-z]{2} +\d+ )?\S*\d{2}:\d{2}:\d{2}\
 _VALUE = re.compile(r"[\w:.+-]*\d[\w:.+-]*")
 #: Characters of a finding's title, and of a memory where an answer tells it, also where it must be short.
 _TITLE, _MEMORY, _MEMORY_BRIEF = 200, 600, 160
+#: How a note begins that counts something.
+_COUNT = re.compile(r"[\d,]+(?= )")
 #: A memory's pattern is an expression; people are told the phrase.
 _ESCAPED = re.compile(r"\\([^\w\s])")
 #: What a cause that a memory knew and the log confirms is worth: two witnesses, one of them old.
@@ -145,7 +147,9 @@ def _observations(overview: dict[str, Any], findings: list[Finding], say: Words)
         texts.append(say("The log is silent for {seconds:g} s, from {start} to {end}.", **told))
     if not findings and overview.get("changes"):
         texts.append("\n".join([say("Changes seen:"), *(_quoted(row) for row in overview["changes"])]))
-    notes = [f"{f['source']}: {note}" for f in overview.get("files", []) for note in f.get("notes", [])]
+    notes = [
+        f"{f['source']}: {_note(note, say)}" for f in overview.get("files", []) for note in f.get("notes", [])
+    ]
     if notes:
         texts.append("\n".join([say("Reading notes:"), *(f"- {note}" for note in notes[:8])]))
     return texts
@@ -213,6 +217,14 @@ def _looked_at(overview: dict[str, Any], say: Words) -> str:
         levels=levels or say("none"),
         names=names or say("no file"),
     )
+
+
+def _note(note: str, say: Words) -> str:
+    """Return a note of how a file was read in the requester's language; its count is put in."""
+    counted = _COUNT.match(note)
+    if counted is None:
+        return say.plain(note)
+    return counted[0] + say.plain(note[counted.end() :])
 
 
 def _not_found(findings: list[Finding], overview: dict[str, Any], say: Words) -> list[str]:

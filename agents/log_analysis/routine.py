@@ -12,6 +12,7 @@ from agents.log_analysis.answering import conclude, memory_outcome
 from agents.log_analysis.wording import words
 from agents.runtime.spec import CallRequest, DoneCall, Turn, TurnView
 from kernel.contracts import MemoryHit, NotDone, Outcome
+from kernel.sentences import statements
 from kernel.states import CallState
 from kernel.wording import Words
 
@@ -35,7 +36,7 @@ _LAST = re.compile(r"(?i)\b(?:last|latest|newest|most recent)\b\s*(\d{1,3})?|最
 def routine(view: TurnView) -> Turn:
     """Return the next turn: what to ask next, or the outcome."""
     if not view.work.sources:
-        return _end(_no_source(words(view)))
+        return _end(_stated(view) or _no_source(words(view)))
     hits = view.calls("overview")
     if not hits:
         return _directed(view) or _ask(view, [CallRequest(tool="overview")], "a first look at the logs")
@@ -157,6 +158,15 @@ def _wide_searches(view: TurnView) -> list[DoneCall]:
 
 
 # --- when there is nothing to look at ----------------------------------------------------------------------
+
+
+def _stated(view: TurnView) -> Outcome | None:
+    """Return the outcome of a request that states something and asks nothing; the memory learns it from the run."""
+    told = [] if "alertname" in view.work.labels else statements(view.work.request)
+    if not told:
+        return None
+    head = words(view)("Nothing was asked. The memory is given this when the run has ended:")
+    return Outcome(answer="\n".join([head, "", *(f"- {one}" for one in told)]))
 
 
 def _no_source(say: Words) -> Outcome:

@@ -59,7 +59,11 @@ ZH: Phrases = {
     ),
     "1 line says": "有 1 行",
     "{count} lines say": "有 {count} 行",
+    "time stamps name no zone: taken as UTC": "时间戳未注明时区：按 UTC 处理",
+    " very long line(s) were cut; head and end were kept": " 行过长的日志被截短，保留了首尾",
+    " NUL bytes were skipped (a hole left by truncating the file)": " 个 NUL 字节被跳过（截断文件留下的空洞）",
     # nothing to look at
+    "Nothing was asked. The memory is given this when the run has ended:": "没有提出问题。运行结束后会交给记忆：",
     "No log was given, so nothing was analysed. Name one with --log PATH, or pass `sources`.": (
         "没有给出日志，因此未做分析。请用 --log PATH 指定，或传入 `sources`。"
     ),

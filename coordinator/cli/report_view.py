@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coordinator.cli.history import short_call
+from coordinator.phrases import words_of
 from coordinator.rendering import markdown
 from kernel.clock import local
 from kernel.records import ApprovalRow
@@ -27,10 +28,13 @@ def print_report(report: Report, console: Console) -> None:
     else:
         console.print(text, markup=False)
     if report.assignments:
-        table = Table("part", "agent", "state", "worker", "brain", "tries", title="Who did what")
+        say = words_of(report.language)
+        table = Table(title=say.plain("Who did what"))
+        for column in ("part", "agent", "state", "worker", "brain", "tries"):
+            table.add_column(say.plain(column))
         for part in report.assignments:
             reason = _HANDED_BACK if part.reason == "drain" else part.reason
-            state = part.state + (f": {reason}" if reason else "")
+            state = say.plain(part.state) + (f": {reason}" if reason else "")
             cells = (part.key, part.agent, state, part.worker, part.brain, str(part.attempts))
             table.add_row(*(Text(cell) for cell in cells))
         console.print(table)

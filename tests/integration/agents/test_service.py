@@ -57,7 +57,7 @@ async def test_a_run_goes_from_request_to_report(desk: Make, tmp_path: Path) -> 
         report = d.report("run-1")
         assert (report.state, report.answer, report.usage.calls) == ("succeeded", "counted", 1)
         assert len(world(tmp_path)) == 1
-        assert [n.what for n in report.not_done] == ["recall of memories"]
+        assert [n.what for n in report.not_done] == ["recall of memories", "standing preferences"]
         assert ("memory.learn", "run-1") not in d.rung
         result = d.celery.AsyncResult("run-1")
         assert result.get(timeout=5)["answer"] == "counted"

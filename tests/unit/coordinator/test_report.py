@@ -87,7 +87,11 @@ class TestCompose:
         assert [(m.id, m.cited) for m in report.memories] == [("m1", True), ("m2", False)]
         assert report.usage.calls == 4
         assert report.timings["total_seconds"] == 5.0
-        assert {n.why for n in report.not_done} == {"boom", "slow"}
+        assert {n.why for n in report.not_done} == {
+            "boom",
+            "slow",
+            "the memory was away: language and length follow the request alone",
+        }
 
     def test_a_run_without_any_answer_says_why(self) -> None:
         assert compose(run(), [row("a", "failed", reason="boom")], now=NOW).answer == "No answer: a: boom."

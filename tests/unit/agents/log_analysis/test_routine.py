@@ -204,3 +204,17 @@ def test_an_old_incident_does_not_explain_a_new_one(newest: str, ends: bool) -> 
     answer = turn([DoneTurn(number=1, note="directed by memory", calls=calls)], memories=[MEMORY])
     assert (answer.outcome is not None) == ends
     assert ends or [c.tool for c in answer.calls] == ["overview"]
+
+
+def test_a_request_that_only_states_something_is_answered_and_has_not_failed() -> None:
+    told = "Remember that the owner of checkout is team blue."
+    outcome = turn([], request=told, sources=[]).outcome
+    assert outcome is not None
+    assert outcome.achieved
+    assert outcome.not_done == []
+    assert f"- {told}" in outcome.answer
+    assert "The memory is given this" in outcome.answer
+    for request, labels in ((f"{told} Why 503?", {}), (told, {"alertname": "PoolFull"})):
+        other = turn([], request=request, sources=[], labels=labels).outcome
+        assert other is not None
+        assert not other.achieved

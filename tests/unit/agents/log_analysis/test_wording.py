@@ -103,3 +103,16 @@ def test_a_title_says_its_kind_in_the_readers_language() -> None:
     assert Words(ZH).title("api: Errors: read gave Timeout: x") == "api: 错误：read gave Timeout: x"
     assert Words(ZH).title("x: y") == "x: y"
     assert Words().title("Timeout: x") == "Timeout: x"
+
+
+def test_notes_on_how_a_file_was_read_are_in_the_language_of_the_report() -> None:
+    notes = [
+        "time stamps name no zone: taken as UTC",
+        "1,024 NUL bytes were skipped (a hole left by truncating the file)",
+    ]
+    overview = {**OVERVIEW, "files": [{"source": "a.log", "notes": [*notes, "{odd} stays"]}]}
+    told = conclusion(wish(language="zh"), overview=overview).answer
+    assert "a.log: 时间戳未注明时区：按 UTC 处理" in told
+    assert "a.log: 1,024 个 NUL 字节被跳过" in told
+    assert "a.log: {odd} stays" in told
+    assert notes[0] in conclusion(overview=overview).answer

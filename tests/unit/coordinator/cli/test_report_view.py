@@ -8,7 +8,7 @@ from rich.console import Console
 from coordinator.cli.report_view import evidence_rows, print_report
 from coordinator.rendering import markdown
 from kernel.contracts import Evidence, Finding
-from kernel.reports import Report
+from kernel.reports import AssignmentSummary, Report
 
 QUOTES = ["run `id`", "`whole`", "two `` in a row", "none", "'", "`"]
 REPORT = Report(
@@ -42,3 +42,14 @@ def test_each_quote_is_printed_as_it_is(terminal: bool) -> None:
 def test_evidence_is_a_list_of_lines() -> None:
     assert evidence_rows(REPORT)[0] == {"finding": "t", "source": "s", "line": 1, "quote": "run `id`"}
     assert len(evidence_rows(REPORT)) == len(QUOTES)
+
+
+def test_who_did_what_is_told_in_the_language_of_the_report() -> None:
+    part = AssignmentSummary(key="analyse", agent="log_analysis", state="done")
+    console = Console(width=100, color_system=None)
+    with console.capture() as capture:
+        print_report(REPORT.model_copy(update={"language": "zh", "assignments": [part]}), console)
+    text = capture.get()
+    for word in ("分工", "状态", "已完成", "analyse"):
+        assert word in text
+    assert "Who did what" not in text
