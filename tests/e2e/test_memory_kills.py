@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: An agent that does nothing and the playbook that gives it every request: runs that end at once.
 NOOP, BOOKS = ROOT / "ops" / "bench" / "noop", ROOT / "ops" / "bench" / "playbooks"
 #: Of these facts each is told by one run, the first ones by two at once.
-FACTS, TWICE = 24, 4
+FACTS, TWICE = 16, 4
 KILLS = 6
 SEED = 20261102
 _pause = threading.Event()  # never set: a pause between two looks at a state
