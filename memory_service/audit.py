@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import JSON, bindparam, text
 from sqlmodel import Session, col, select
 
-from kernel.database import Database
+from kernel.database import Database, UtcDateTime
 from memory_service.tables import JobRunRow, MemoryAuditRow
 
 
@@ -44,11 +45,8 @@ def record(
     row.hash = _hash(row)
     session.add(row)
     session.flush()
-    session.merge(
-        JobRunRow(
-            job=HEAD, epoch="newest", state="done", counts={"seq": row.seq, "hash": row.hash}, started_at=at
-        )
-    )
+    head = {"job": HEAD, "counts": {"seq": row.seq, "hash": row.hash}, "at": at}
+    session.connection().execute(_NOTE_HEAD, head)
 
 
 def take_turn(session: Session) -> None:
@@ -145,11 +143,17 @@ HEAD = "audit-head"
 _ROWS, _CHUNK = 1000, 100_000
 #: Any fixed number; names the lock of this chain among PostgreSQL's advisory locks.
 _CHAIN_LOCK = 7_304_001
+_NEWEST = text("SELECT hash FROM memory_audit ORDER BY seq DESC LIMIT 1")
+_NOTE_HEAD = text(
+    "INSERT INTO job_run (job, epoch, state, cursor, counts, holder, lease_until, started_at) "
+    "VALUES (:job, 'newest', 'done', '', :counts, '', 0, :at) "
+    "ON CONFLICT (job, epoch) DO UPDATE SET counts = excluded.counts, started_at = excluded.started_at"
+).bindparams(bindparam("counts", type_=JSON), bindparam("at", type_=UtcDateTime()))
 
 
 def _last_hash(session: Session) -> str:
-    newest = select(MemoryAuditRow.hash).order_by(col(MemoryAuditRow.seq).desc()).limit(1)
-    return session.exec(newest).first() or ""
+    session.flush()
+    return str(session.connection().execute(_NEWEST).scalar() or "")
 
 
 def _hash(row: MemoryAuditRow) -> str:
