@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from kernel.orders import shaped_like_instruction
 from kernel.sentences import PREFERENCE, REMEMBER, SENTENCES
 from memory_service.domain import Candidate, normal
-from memory_service.gate import shaped_like_instruction
 from memory_service.remedies import remedies
 from memory_service.runs import FinishedRun, Lessons
 from memory_service.sentences import own_words, repeats

@@ -155,7 +155,7 @@ class Recall:
             question.namespace,
             question.user,
             hashes=question_keys(question.text) if asked.wants("fact") else [],
-            preferences=min(_STANDING, question.limit // 2) if asked.wants("preference") else 0,
+            preferences=_STANDING if question.limit > 1 and asked.wants("preference") else 0,
         )
 
     def _certain(self, memories: list[Memory], known: float, asked: _Asked) -> list[MemoryHit]:

@@ -6,9 +6,9 @@ import re
 from pathlib import PurePosixPath
 
 from kernel.contracts import ActionOutcome, Finding
+from kernel.orders import shaped_like_instruction
 from kernel.reports import Report
 from memory_service.domain import Candidate, normal
-from memory_service.gate import shaped_like_instruction
 from memory_service.phrases import pattern, service_of
 from memory_service.runs import FinishedRun
 from memory_service.sentences import asked

@@ -12,10 +12,11 @@ from sqlmodel import Session
 
 from kernel.contracts import Value
 from kernel.errors import Correctable
+from kernel.orders import shaped_like_instruction
 from memory_service import dialogue
 from memory_service.dialogue import Place, Turn, episodes
 from memory_service.domain import HALF_LIFE_DAYS, Candidate, Status, check_name, normal
-from memory_service.gate import TEXT_MAX_BYTES, shaped_like_instruction
+from memory_service.gate import TEXT_MAX_BYTES
 from memory_service.known import forgotten
 from memory_service.lines import Line
 

@@ -8,6 +8,7 @@ from typing import Any
 from agents.log_analysis.causes import rank
 from agents.log_analysis.kinds import ERROR, KINDS, kind_of
 from agents.log_analysis.levels import from_text
+from agents.log_analysis.orders import not_followed
 from agents.log_analysis.text import cut_words
 from agents.log_analysis.wording import style, words
 from agents.runtime.spec import DoneCall, TurnView
@@ -47,7 +48,7 @@ def conclude(view: TurnView, overview: dict[str, Any]) -> Outcome:
         answer="\n\n".join(p for p in paragraphs if p),
         findings=findings,
         not_found=_not_found(findings, overview, say),
-        not_done=_not_done(view, overview),
+        not_done=[*_not_done(view, overview), *not_followed(view)],
     )
 
 

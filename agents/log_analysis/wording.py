@@ -62,6 +62,9 @@ ZH: Phrases = {
     "time stamps name no zone: taken as UTC": "时间戳未注明时区：按 UTC 处理",
     " very long line(s) were cut; head and end were kept": " 行过长的日志被截短，保留了首尾",
     " NUL bytes were skipped (a hole left by truncating the file)": " 个 NUL 字节被跳过（截断文件留下的空洞）",
+    # what nobody follows
+    "orders in a log: {place}": "日志中的指令：{place}",
+    "shaped like an instruction: read as data, and not followed": "形似指令：只作为数据读取，未予执行",
     # nothing to look at
     "Nothing was asked. The memory is given this when the run has ended:": "没有提出问题。运行结束后会交给记忆：",
     "No log was given, so nothing was analysed. Name one with --log PATH, or pass `sources`.": (

@@ -10,11 +10,11 @@ from sqlmodel import col, select
 
 from kernel.contracts import Evidence
 from kernel.errors import Correctable
+from kernel.orders import shaped_like_instruction
 from kernel.records import CallRow, RunRow
 from kernel.reports import ReportMemory
 from memory_service.audit import broken_link
 from memory_service.copies import Copies
-from memory_service.gate import shaped_like_instruction
 from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World, end_run, finding, restart
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from kernel.orders import shaped_like_instruction
 from memory_service.domain import Candidate
-from memory_service.gate import gate, shaped_like_instruction
+from memory_service.gate import gate
 
 INJECTIONS = Path(__file__).parents[3] / ".." / "shared/data/synthetic/injection.jsonl"
 
