@@ -72,7 +72,7 @@ async def _patiently(asked: Coroutine[Any, Any, Any], control: Control, seconds:
     if not answer.done() and screen.err().is_terminal:
         waiting = (await control.queue_lengths([MEMORY]))[MEMORY]
         why = f"; {waiting} questions wait in its queue" if waiting else "; it is at work"
-        screen.remark(f"waiting for the memory worker, for at most {seconds:g} s{why}")
+        screen.remark(f"waiting for the memory worker, for at most {seconds:g} s{why} (Ctrl-C ends the wait)")
     return await answer
 
 

@@ -96,11 +96,11 @@ def _show(page: dict[str, Any]) -> None:
 
 
 def lines(entry: dict[str, Any]) -> str:
-    """Return an entry in two lines and one for its reason: for a terminal that has no room for its columns."""
+    """Return an entry in a few lines: for a terminal that has no room for its columns."""
     row, when, who, what, memory, before, after, why = cells(entry)
-    changed = f"{before or 'nothing'} -> {after or 'nothing'}"
     head = " ".join(part for part in (f"{row:>5}", when, what, memory, "by", who) if part)
-    return "\n".join([head, f"      {changed}", *([f"      why: {why}"] if why else [])])
+    rest = (("before", before), ("after", after), ("why", why))
+    return "\n".join([head, *(f"      {name}: {told}" for name, told in rest if told)])
 
 
 def cells(entry: dict[str, Any]) -> list[str]:

@@ -100,17 +100,21 @@ def import_(
             for name, count in answer.items():
                 became[name] = became.get(name, 0) + count
     became.pop("checked", None)
-    if as_json:
-        screen.print_json({"namespace": target["namespace"], "memories": became})
-    else:
-        for line in taken(str(target["namespace"]), became):
-            screen.remark(line)
+    _show(str(target["namespace"]), became, as_json=as_json)
     if set(became) == {_FORGOTTEN}:
         raise typer.Exit(screen.FAILED)
 
 
 #: What the memory service calls a line that it keeps out because it was forgotten on purpose.
 _FORGOTTEN = "forgotten"
+
+
+def _show(namespace: str, became: dict[str, int], *, as_json: bool) -> None:
+    if as_json:
+        screen.print_json({"namespace": namespace, "memories": became})
+        return
+    for line in taken(namespace, became):
+        screen.remark(line)
 
 
 def taken(namespace: str, became: dict[str, int]) -> list[str]:

@@ -99,16 +99,21 @@ def forgotten(data_dir: Path | None, memory: str, namespace: str, reason: str, *
     left = [version for version in known["versions"] if version["id"] not in gone]
     if left and known["key"]:
         screen.remark(
-            f"{len(left)} other values of {known['key']!r} stay in its history, and none of them takes its place: "
-            f"see `nightdesk memory history {known['key']!r}`"
+            f"{_number(len(left), 'other value', 'other values')} of {known['key']!r} still in its history; none takes "
+            f"the place of this one: see `nightdesk memory history {known['key']!r}`"
         )
+
+
+def _number(of: int, one: str, many: str) -> str:
+    return f"{of} {one if of == 1 else many}"
 
 
 def erased(told: dict[str, Any]) -> str:
     """Return what a forgetting erases, by place."""
     return (
-        f"{len(told['memories'])} memories ({told['indexed']} in the index, {told['archived']} archived), "
-        f"{told['vectors']} vectors and {told['copies']} copies in runs"
+        f"{_number(len(told['memories']), 'memory', 'memories')} ({told['indexed']} in the index, "
+        f"{told['archived']} archived), {_number(told['vectors'], 'vector', 'vectors')} and "
+        f"{_number(told['copies'], 'copy', 'copies')} in runs"
     )
 
 

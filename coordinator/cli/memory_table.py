@@ -24,9 +24,8 @@ def table(hits: list[dict[str, Any]], width: int) -> Table:
     wide = width >= _WIDE
     shown = plain("id", "kind", *_told(explained, "sure"), *_told(owned, "user"), *_told(wide, "age"), "text")
     for hit in hits:
-        below = [*_told(not wide, _age(hit)), *details(hit)]
         told = Text(str(hit.get("text", "")))
-        told.append("".join(f"\n{line}" for line in below if line), style="dim")
+        told.append("".join(f"\n{line}" for line in details(hit, "" if wide else _age(hit))), style="dim")
         cells = (
             short(hit.get("id")),
             str(hit.get("kind", "")),
@@ -62,14 +61,15 @@ def short(memory: object) -> str:
     return str(memory or "")[:ID_LEAST]
 
 
-def details(hit: dict[str, Any]) -> list[str]:
-    """Return what stands below a text: whether it still holds, where it is from, and why it was recalled."""
+def details(hit: dict[str, Any], age: str = "") -> list[str]:
+    """Return what stands below a text: whether it still holds, its age and source, and why it was recalled."""
     from coordinator.cli.memory_notes import local
 
     until, status = hit.get("valid_to"), hit.get("status", "active")
-    said = [*_told(bool(until), f"until {local(until)}"), *_told(status != "active", str(status))]
+    over = [*_told(bool(until), f"until {local(until)}"), *_told(status != "active", str(status))]
     source = f"from {hit['source']}" if hit.get("source") else ""
-    return [line for line in (", ".join(said), source, why_recalled(hit.get("explain") or {})) if line]
+    told = ", ".join(part for part in (*over, source, age) if part)
+    return [line for line in (told, why_recalled(hit.get("explain") or {})) if line]
 
 
 def how_sure(hit: dict[str, Any]) -> str:

@@ -34,7 +34,8 @@ def test_an_entry_of_the_audit_is_read_by_a_person() -> None:
     }
     assert lines(entry).splitlines() == [
         "    7 2026-11-30 03:00:00 forget 01234567 by ann",
-        "      content ffffffff, status active -> status deleted",
+        "      before: content ffffffff, status active",
+        "      after: status deleted",
         "      why: asked",
     ]
     run = "run:0fdaf2ba-7f3a-4000-8000-000000000001"
