@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
@@ -56,3 +57,12 @@ def test_json_keeps_text_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "连接池" in out
     assert json.loads(out) == {"text": "连接池"}
+
+
+def test_columns_says_how_wide_a_pipe_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    monkeypatch.setenv("COLUMNS", "80")
+    assert screen.out().width == 80
+    monkeypatch.delenv("COLUMNS")
+    monkeypatch.setattr("sys.__stdout__", None)  # a terminal of whoever runs the tests
+    assert screen.out().width == 200
