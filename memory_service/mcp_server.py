@@ -65,9 +65,10 @@ def _strictly(server: MCPServer) -> ServerMiddleware[Any]:
         if ctx.method == "tools/call":
             called = dict(ctx.params or {})
             tools = {tool.name: tool for tool in await server.list_tools()}
-            if (tool := tools.get(str(called.get("name")))) is not None:
+            told = called.get("arguments")
+            if (tool := tools.get(str(called.get("name")))) is not None and isinstance(told, dict):
                 known = tool.input_schema.get("properties", {})
-                if unknown := sorted(set(called.get("arguments") or {}) - set(known)):
+                if unknown := sorted(set(told) - set(known)):
                     raise MCPError(
                         INVALID_PARAMS,
                         f"{tool.name} has no argument {', '.join(unknown)}; it has: {', '.join(known)}",
