@@ -179,10 +179,8 @@ def test_a_preference_of_one_session_holds_in_another_a_week_later(desk: World) 
     desk.memory.learn("run-1")
     desk.pass_days(7)
     hits = desk.recall("why is billing slow", user="ann")
-    assert {hit.text: hit.slots for hit in hits} == {
-        "以后请用中文回答": {"language": "zh"},
-        "以后请简短回答": {"length": "short"},
-    }
+    assert {hit.text for hit in hits} == {"以后请用中文简短回答"}, "each keeps the words it was said in"
+    assert sorted(map(str, (hit.slots for hit in hits))) == ["{'language': 'zh'}", "{'length': 'short'}"]
     assert desk.texts("why is billing slow", user="bob") == []
 
 
