@@ -91,6 +91,23 @@ def test_a_wish_of_one_session_shapes_a_report_of_another_a_week_later(desk: Des
     assert all(round(m["age_days"]) == 7 for m in memories(desk) if m["kind"] == "preference")
 
 
+def test_a_request_says_one_thing_and_standing_wishes_the_other(desk: Desk) -> None:
+    log = str(logged(desk, "checkout.log"))
+    for wish in ("always answer in Chinese", "keep answers short"):
+        assert desk.run("memory", "remember", wish, "--kind", "preference").code == 0
+    english = desk.submit("Please answer in English. why does checkout return 503?", "--log", log).json
+    assert (english["language"], english["length"]) == ("en", "short")
+    german = desk.submit("Bitte antworte auf Deutsch. why does checkout return 503?", "--log", log).json
+    assert (german["language"], german["length"]) == ("de", "short")
+    assert "a report in German" in [note["what"] for note in german["not_done"]]
+
+    told = desk.submit("Remember that the owner of checkout is team blue.")
+    assert told.code == 0
+    assert told.json["state"] == "succeeded"
+    assert "team blue" in told.json["answer"]
+    until(lambda: [m for m in memories(desk) if "team blue" in m["text"]])
+
+
 def test_a_fact_that_changed_twice_is_right_now_and_then_and_its_old_value_cannot_be_cited(
     desk: Desk,
 ) -> None:
