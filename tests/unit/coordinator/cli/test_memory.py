@@ -121,3 +121,18 @@ def test_a_moment_without_one_is_refused_with_the_form_to_use(told: str) -> None
     with pytest.raises(Correctable) as refused:
         moment(told)
     assert "2026-11-02T10:00+08:00" in refused.value.next_step
+
+
+def test_preferences_that_hold_whatever_is_asked_stand_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    parts = {"similarity": 0.0, "keywords": 0.0, "importance": 0.2, "recency": 0.1}
+    always = HIT | {"id": "w1", "kind": "preference", "text": "keep answers short", "explain": parts}
+    _show([HIT, always], as_json=False)
+    found, held = capsys.readouterr().out.split("Preferences that always hold")
+    assert ("the [red]pool[/]" in found, "keep answers short" in found) == (True, False)
+    assert "keep answers short" in held
+    assert "importance" not in held
+    _show([always], as_json=False)
+    assert capsys.readouterr().out.startswith("no memories")
+    about = always | {"explain": parts | {"keywords": 0.1}}
+    _show([about], as_json=False)
+    assert "Preferences that always hold" not in capsys.readouterr().out
