@@ -71,7 +71,7 @@ _STATE = re.compile(
     r"important|incorrect|invalid|it|kept|known|leaked|local|long|lost|mandatory|missing|necessary|new|now|null|okay|"
     r"old|on|only|optional|out|per|public|private|random|reset|right|safe|same|secret|secure|insecure|sent|set|short|"
     r"shown|simple|stale|stolen|strict|strong|such|temporary|that|the|there|this|too|true|unique|unknown|unset|unsafe|"
-    r"up|valid|weak|written|wrong|your|ours?|my|his|her|their|abgelaufen|falsch|leer|richtig|neu|alt|nicht|gesperrt)"
+    r"up|date|valid|weak|written|wrong|your|ours?|my|his|her|their|abgelaufen|falsch|leer|richtig|neu|alt|nicht|gesperrt)"
 )
 # Behind a password that is a plain word its sentence ends or turns to something else.
 _CLAUSE_ENDS = re.compile(
@@ -99,7 +99,11 @@ def told(data: bytes, start: int, end: int) -> Hidden:
         value = value[: cut.start()]
     value = value.rstrip(",;.!?)]}")
     stop = start + len(value.encode())
-    if len(value) < _PLAIN_LENGTH or _NO_SECRET.fullmatch(value) or _STATE.fullmatch(value):
+    if (
+        len(value) < _PLAIN_LENGTH
+        or _NO_SECRET.fullmatch(value)
+        or _STATE.fullmatch(value.rpartition("-")[2])
+    ):
         return None
     if PLACEHOLDER.match(value) or not re.fullmatch(r"[!-~]+", value) or not _ends_clause(data, start, stop):
         return None
