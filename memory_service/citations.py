@@ -9,14 +9,14 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AwareDatetime, Field
 
 from kernel import clock
 from kernel.contracts import Value
 from kernel.database import Database
-from kernel.errors import Correctable
 from memory_service import lexical
-from memory_service.domain import Memory, Status, check_name
+from memory_service.asking import read
+from memory_service.domain import Memory, Status
 from memory_service.reading import by_ids
 
 Verdict = Literal["ok", "unknown", "foreign", "stale", "unsupported"]
@@ -80,13 +80,7 @@ class CitationCheck:
 
     def check(self, question: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the verdicts in the order of the citations; see Checking for what is asked."""
-        try:
-            asked = Checking.model_validate(question)
-        except ValidationError as error:
-            problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-            raise Correctable("the citations cannot be read", why=problems[:500]) from error
-        check_name("the namespace", asked.namespace)
-        check_name("the user", asked.user, empty=True)
+        asked = read(Checking, question)
         ids = sorted({citation.id for citation in asked.citations if _ID.fullmatch(citation.id)})
         known = by_ids(self._database, ids)
         served = frozenset(asked.served)

@@ -16,8 +16,9 @@ from kernel.database import Database
 from kernel.errors import Correctable
 from kernel.text import storable
 from memory_service import audit
+from memory_service.asking import read
 from memory_service.copies import Copies
-from memory_service.domain import Status, check_name
+from memory_service.domain import Status
 from memory_service.estate_erasure import EstateErasure, owned
 from memory_service.lines import Became, Line, line_of, read_line, take
 from memory_service.service import Redaction
@@ -85,7 +86,7 @@ class Estate:
 
     def export(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return a page of lines, oldest first: `{"lines": [...], "next": cursor, or None}`; history is in it."""
-        asked = _read(Leaving, question)
+        asked = read(Leaving, question)
         query = select(MemoryRow, MemoryStateRow).where(
             *owned(asked.namespace, asked.user), col(MemoryRow.pk) > asked.after
         )
@@ -108,7 +109,7 @@ class Estate:
 
         Raises Correctable naming every bad line by its number.
         """
-        asked = _read(Entering, question)
+        asked = read(Entering, question)
         at = self._now()
         entering = self._entering(asked, at)
         if asked.check:
@@ -141,7 +142,7 @@ class Estate:
 
         Noted as a job with the first batch: where nobody asks again, `resume` goes on.
         """
-        asked = _read(Erasing, question)
+        asked = read(Erasing, question)
         reason = self._redaction.text(asked.reason)
         told = {"namespace": asked.namespace, "user": asked.user, "by": asked.by, "reason": reason}
         return self._erase(told)
@@ -203,14 +204,3 @@ def _first(error: Exception) -> str:
         told = error.errors()[0]
         return f"{'.'.join(map(str, told['loc']))}: {told['msg']}"
     return str(error)
-
-
-def _read(shape: type[T], question: dict[str, Any]) -> T:
-    try:
-        asked = shape.model_validate({name: value for name, value in question.items() if value is not None})
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise Correctable("the question cannot be read", why=problems) from error
-    check_name("the namespace", str(getattr(asked, "namespace", "")))
-    check_name("the user", str(getattr(asked, "user", None) or ""), empty=True)
-    return asked

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AwareDatetime, Field
 
 from kernel import logs
 from kernel.contracts import MemoryHit, Value
-from kernel.errors import Correctable, NightdeskError
+from kernel.errors import NightdeskError
 from memory_service import archive, lexical
 from memory_service.aids import Aids
-from memory_service.domain import Kind, Memory, check_name, question_keys
+from memory_service.asking import read
+from memory_service.domain import Kind, Memory, question_keys
 from memory_service.embed.port import Embedder
 from memory_service.hits import beside, hit_of, with_standing
 from memory_service.index.port import MemoryIndex, Scope
@@ -53,18 +54,8 @@ class Question(Value):
     @classmethod
     def of(cls, question: dict[str, object], *, limit: int) -> Question:
         """Read a question as it comes from the queue, or raise Correctable."""
-        try:
-            made = cls.model_validate(
-                {"limit": limit, **{k: v for k, v in question.items() if v is not None}}
-            )
-        except ValidationError as error:
-            problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-            form = "Write a moment with its time zone: 2026-11-02T10:00+08:00." if "as_of" in problems else ""
-            raise Correctable("the question cannot be read", why=problems, next_step=form) from error
-        made = made.model_copy(update={"text": made.text[:_TEXT_LENGTH]})
-        check_name("the namespace", made.namespace)
-        check_name("the user", made.user, empty=True)
-        return made
+        made = read(cls, {"limit": limit, **{k: v for k, v in question.items() if v is not None}})
+        return made.model_copy(update={"text": made.text[:_TEXT_LENGTH]})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from sqlmodel import Session, col, func, or_, select
 
 from kernel import clock
 from kernel.contracts import Value
 from kernel.database import Database
 from kernel.errors import Correctable
+from memory_service.asking import read
 from memory_service.audit import record, take_turn
-from memory_service.domain import Status, check_name
+from memory_service.domain import Status
 from memory_service.erasure import erase
 from memory_service.known import Pair
 from memory_service.reading import PAGE_MAX, one
@@ -67,7 +68,7 @@ class Review:
 
     def waiting(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return a page: `{"memories": [...], "total": n, "next": cursor or None}`, newest first."""
-        asked = _read(Waiting, question)
+        asked = read(Waiting, question)
         query = (
             select(MemoryRow, MemoryStateRow)
             .where(col(MemoryRow.pk) == col(MemoryStateRow.pk))
@@ -89,7 +90,7 @@ class Review:
 
         Its source stays what it is, and so does the trust in it: a person has read it, not proved it.
         """
-        asked = _read(Judging, question)
+        asked = read(Judging, question)
         at = self._now()
         with self._database.writing("memory.accept", durable=True) as session:
             take_turn(session)
@@ -101,7 +102,7 @@ class Review:
 
     def reject(self, question: dict[str, Any]) -> dict[str, Any]:
         """Erase a memory; its hash stays, so that the same source does not bring it back: `{"id"}`."""
-        asked = _read(Judging, question)
+        asked = read(Judging, question)
         at = self._now()
         with self._database.writing("memory.reject", durable=True) as session:
             take_turn(session)
@@ -126,16 +127,6 @@ class Review:
             after=after,
             reason=self._hide(asked.reason),  # an audit keeps it for good
         )
-
-
-def _read(shape: type[T], question: dict[str, Any]) -> T:
-    try:
-        asked = shape.model_validate({name: value for name, value in question.items() if value is not None})
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise Correctable("the question cannot be read", why=problems) from error
-    check_name("the namespace", asked.namespace)
-    return asked
 
 
 def _quarantined(session: Session, asked: Judging) -> Pair:

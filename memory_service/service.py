@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
 from pydantic import Field, ValidationError
 
 from kernel import clock, logs
 from kernel.contracts import MemoryHit, Value
-from kernel.errors import Correctable, NightdeskError
+from kernel.errors import NightdeskError
+from memory_service.asking import read
 from memory_service.copies import Copies
 from memory_service.decay import Decay, Night
 from memory_service.domain import Candidate, Kind, check_name
@@ -27,7 +28,6 @@ from memory_service.tastes import apart
 from memory_service.upsert import Written
 
 log = logs.get(__name__)
-T = TypeVar("T", bound=Value)
 
 #: A run whose doorbell was lost is still learnt from within this time.
 _SWEEP_DAYS = 2
@@ -151,8 +151,7 @@ class MemoryService:
 
     def page(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return a page: `{"memories": [...], "total": n, "next": cursor or None}`, newest first."""
-        asked = _read(Listing, question)
-        check_name("the namespace", asked.namespace)
+        asked = read(Listing, question)
         return page(
             self._store.database,
             asked.namespace,
@@ -164,8 +163,7 @@ class MemoryService:
 
     def forget(self, question: dict[str, Any]) -> dict[str, Any]:
         """Erase a memory everywhere: `{"forgotten": its id, or None where the namespace has no such memory}`."""
-        asked = _read(Forgetting, question)
-        check_name("the namespace", asked.namespace)
+        asked = read(Forgetting, question)
         gone = self._store.forget(
             asked.namespace,
             asked.id,
@@ -215,11 +213,3 @@ class MemoryService:
         more = {name: self._redaction.value(getattr(candidate, name)) for name in ("slots", "tags")}
         told = candidate.model_copy(update={**clean, **more})
         return told, *gate(told)
-
-
-def _read(shape: type[T], question: dict[str, Any]) -> T:
-    try:
-        return shape.model_validate({name: value for name, value in question.items() if value is not None})
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise Correctable("the question cannot be read", why=problems) from error

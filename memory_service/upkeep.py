@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from sqlmodel import col, func, select
 
 from kernel import clock
@@ -14,17 +14,16 @@ from kernel.contracts import Value
 from kernel.database import Database
 from kernel.errors import Correctable
 from memory_service import archive, audit
+from memory_service.asking import read
 from memory_service.copies import Copies
 from memory_service.decay import JOB, Night
-from memory_service.domain import Status, check_name
+from memory_service.domain import Status
 from memory_service.erasure import family
 from memory_service.fading import UNIMPORTANT
 from memory_service.reading import one
 from memory_service.state import restore
 from memory_service.tables import EmbedCacheRow, JobRunRow, MemoryAuditRow, MemoryRow, MemoryStateRow
 from memory_service.tonight import preview
-
-T = TypeVar("T", bound=Value)
 
 #: Rows of the audit followed in one answer: about two seconds.
 _VERIFIED = 20_000
@@ -89,7 +88,7 @@ class Upkeep:
 
     def would_forget(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return what forgetting a memory would erase, by place; `memories` is empty where there is none such."""
-        asked = _read(OfOne, question)
+        asked = read(OfOne, question)
         with self._database.reading() as session:
             found = family(session, asked.namespace, asked.id)
             ids = [row.id for row, _ in found]
@@ -111,7 +110,7 @@ class Upkeep:
 
     def tonight(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return what a pass would do now; nothing is written."""
-        asked = _read(Entries, question)
+        asked = read(Entries, question)
         at = self._now()
         return {
             **preview(self._database, at, asked.namespace),
@@ -138,7 +137,7 @@ class Upkeep:
 
     def restore(self, question: dict[str, Any]) -> dict[str, Any]:
         """Bring an archived memory back: `{"restored": id, or None where the namespace has no such memory}`."""
-        asked = _read(OfOne, question)
+        asked = read(OfOne, question)
         at = self._now()
         with self._database.writing("memory.restore") as session:
             audit.take_turn(session)
@@ -158,7 +157,7 @@ class Upkeep:
 
     def entries(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return rows of the audit: `{"entries": [...], "next": number to go on below, or None}`."""
-        asked = _read(Entries, question)
+        asked = read(Entries, question)
         memory = self._memory(asked) if asked.id else None
         if asked.id and memory is None:
             return {"entries": [], "next": None}
@@ -170,7 +169,7 @@ class Upkeep:
 
     def verify(self, question: dict[str, Any]) -> dict[str, Any]:
         """Follow the audit for a while: `{"checked", "broken", "why", "after": where to go on, or None}`."""
-        asked = _read(Following, question)
+        asked = read(Following, question)
         found = audit.verify(self._database, (asked.seq, asked.hash), most=_VERIFIED)
         after = found.after and {"seq": found.after[0], "hash": found.after[1]}
         return {"checked": found.checked, "broken": found.broken, "why": found.why, "after": after}
@@ -202,14 +201,3 @@ def _told(row: MemoryAuditRow) -> dict[str, Any]:
 
 
 _SHOWN = {"seq", "actor", "action", "memory_id", "namespace", "before", "after", "reason"}
-
-
-def _read(shape: type[T], question: dict[str, Any]) -> T:
-    try:
-        asked = shape.model_validate({name: value for name, value in question.items() if value is not None})
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise Correctable("the question cannot be read", why=problems) from error
-    if isinstance(asked, OfOne | Entries):
-        check_name("the namespace", asked.namespace)
-    return asked
