@@ -47,9 +47,6 @@ class Judging(Value):
     reason: str = ""
 
 
-T = TypeVar("T", Waiting, Judging)
-
-
 class Review:
     """The quarantine of a namespace; `tell` brings the index up to date after a judgement, `hide` takes out secrets."""
 
