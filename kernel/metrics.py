@@ -44,7 +44,7 @@ METRICS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-#: What a citation can turn out to be (memory_service.citations), and those that nobody could ask after.
+#: What a citation can turn out to be (memory_service.recalling.citations), and those that nobody could ask after.
 CITATION_VERDICTS = ("ok", "unknown", "foreign", "stale", "unsupported", "unchecked")
 
 _EVERY = true()

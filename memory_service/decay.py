@@ -12,10 +12,10 @@ from sqlalchemy import delete
 from sqlmodel import Session, col, select
 
 from kernel.database import Database
-from memory_service import archive, stages
 from memory_service.audit import record, take_turn
 from memory_service.domain import Status
-from memory_service.erasure import erase
+from memory_service.forgetting import archive, stages
+from memory_service.forgetting.erasure import erase
 from memory_service.tables import JobRunRow, MemoryAccessRow, MemoryRateRow
 
 JOB = "decay"

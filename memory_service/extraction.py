@@ -8,10 +8,10 @@ from typing import Any
 from kernel.orders import shaped_like_instruction
 from kernel.sentences import PREFERENCE, REMEMBER, SENTENCES
 from memory_service.domain import Candidate, normal
-from memory_service.remedies import remedies
-from memory_service.runs import FinishedRun, Lessons
-from memory_service.sentences import own_words, repeats
-from memory_service.tastes import apart
+from memory_service.learning.remedies import remedies
+from memory_service.learning.runs import FinishedRun, Lessons
+from memory_service.learning.sentences import own_words, repeats
+from memory_service.learning.tastes import apart
 
 #: No run teaches more than this: a request that is one long list of "remember that" is a flood.
 MOST_PER_RUN = 8

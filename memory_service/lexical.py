@@ -12,7 +12,7 @@ from threading import Lock
 
 import snowballstemmer
 
-from memory_service import moments
+from memory_service.learning import moments
 
 #: Which words a text has: indexes and archive written by another version are written anew (spaces.renew_words,
 #: archive.renew). Raise it with whatever changes the indices or values of a vector: a token, a stem, a stop word, a

@@ -9,32 +9,32 @@ from typing import TYPE_CHECKING
 from kernel.database import Database
 from kernel.redaction import Redactor
 from kernel.settings import Settings
-from memory_service.citations import CitationCheck
-from memory_service.cutoffs import Cutoffs
-from memory_service.doctor import Doctor
-from memory_service.engines import engines_of, made_by
-from memory_service.estate import Estate
-from memory_service.history import History
+from memory_service.consistency.doctor import Doctor
+from memory_service.consistency.engines import engines_of, made_by
+from memory_service.consistency.spaces import Spaces
+from memory_service.consistency.targets import Targets
+from memory_service.forgetting.estate import Estate
+from memory_service.forgetting.upkeep import Upkeep
 from memory_service.index.port import MemoryIndex
-from memory_service.model_turn import ModelTurn
-from memory_service.models import aids_of
-from memory_service.rates import Limits
-from memory_service.review import Review
+from memory_service.learning.rates import Limits
+from memory_service.learning.review import Review
+from memory_service.recalling.citations import CitationCheck
+from memory_service.recalling.cutoffs import Cutoffs
+from memory_service.recalling.history import History
+from memory_service.recalling.model_turn import ModelTurn
+from memory_service.recalling.models import aids_of
 from memory_service.service import MemoryService
-from memory_service.spaces import Spaces
-from memory_service.targets import Targets
-from memory_service.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable
 
     from kernel.model.port import Model
+    from memory_service.consistency.tending import Tending
     from memory_service.embed.port import Embedder
+    from memory_service.learning.teaching import Teaching
     from memory_service.recall import Recall
     from memory_service.store import Store
-    from memory_service.teaching import Teaching
-    from memory_service.tending import Tending
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +99,9 @@ class Opening:
 
     def _begun(self) -> Tending:
         """Make what outlives a swap, once: there must be one lock around the writes of this process."""
-        from memory_service.building import Build
+        from memory_service.consistency.building import Build
+        from memory_service.consistency.tending import Tending
         from memory_service.relay import Relay
-        from memory_service.tending import Tending
 
         settings = self._settings
         relay = Relay(self._database, self._targets.written)
@@ -163,7 +163,7 @@ class Opening:
     def _teaching(self, store: Store, service: MemoryService, tending: Tending) -> Teaching | None:
         if self._model is None or not self._settings.memory_extraction:
             return None
-        from memory_service.teaching import Teaching
+        from memory_service.learning.teaching import Teaching
 
         return Teaching(store, self._model, service.gated, tending.relay.drain)
 
@@ -172,6 +172,6 @@ class Opening:
         target = self._targets.current()
         if target.embedder is not None:
             return target.index, target.embedder
-        from memory_service.unranked import NoEmbedder, NoIndex
+        from memory_service.consistency.unranked import NoEmbedder, NoIndex
 
         return NoIndex(), NoEmbedder(target.space.id, target.space.dimensions)

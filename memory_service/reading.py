@@ -14,8 +14,8 @@ from sqlmodel import Session, SQLModel, col, func, or_, select
 
 from kernel.database import Database
 from memory_service.domain import Memory, Status
+from memory_service.learning.tastes import KEY
 from memory_service.tables import MemoryRow, MemoryStateRow
-from memory_service.tastes import KEY
 
 #: A cut id must still name one memory; 8 hex digits are 32 bits.
 _ID = re.compile(r"[0-9a-f][0-9a-f\-]{7,35}")

@@ -13,16 +13,17 @@ from pydantic import AwareDatetime, Field
 from kernel import logs
 from kernel.contracts import MemoryHit, Value
 from kernel.errors import NightdeskError
-from memory_service import archive, lexical
-from memory_service.aids import Aids
+from memory_service import lexical
 from memory_service.asking import read
 from memory_service.domain import Kind, Memory, question_keys
 from memory_service.embed.port import Embedder
-from memory_service.hits import beside, hit_of, with_standing
+from memory_service.forgetting import archive
 from memory_service.index.port import MemoryIndex, Scope
-from memory_service.naming import Named, holds, identifiers, named
-from memory_service.ranking import Ask, Depth, Ranked, Ranking
 from memory_service.reading import LookedUp, by_ids, looked_up
+from memory_service.recalling.aids import Aids
+from memory_service.recalling.hits import beside, hit_of, with_standing
+from memory_service.recalling.naming import Named, holds, identifiers, named
+from memory_service.recalling.ranking import Ask, Depth, Ranked, Ranking
 from memory_service.scoring import TRUSTED, Scale, Tier, Weights, evaluate, relevance, score_parts, tier
 from memory_service.store import Store
 

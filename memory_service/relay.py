@@ -15,19 +15,19 @@ from kernel.database import Database
 from kernel.errors import Fatal, NightdeskError
 from memory_service import lexical
 from memory_service.audit import take_turn
-from memory_service.dialogue import words_of
+from memory_service.consistency.drift import WINDOW, Differences, Drift, by_id, window, windows
+from memory_service.consistency.space import CURRENT, SHADOW
+from memory_service.consistency.targets import Target
+from memory_service.consistency.vectors import Stock, keep_alive
 from memory_service.domain import Memory, Status
-from memory_service.drift import WINDOW, Differences, Drift, by_id, window, windows
 from memory_service.embed.port import Vector
-from memory_service.fading import NEVER
+from memory_service.forgetting.fading import NEVER
 from memory_service.index.folder import IndexDamaged
 from memory_service.index.port import Point, audience
+from memory_service.learning.dialogue import words_of
 from memory_service.reading import COLUMNS, memory_of
-from memory_service.space import CURRENT, SHADOW
 from memory_service.state import enqueue
 from memory_service.tables import EmbedSpaceRow, JobRunRow, MemoryOutboxRow, MemoryRow, MemoryStateRow
-from memory_service.targets import Target
-from memory_service.vectors import Stock, keep_alive
 
 log = logs.get(__name__)
 

@@ -12,19 +12,19 @@ from kernel import clock, logs
 from kernel.contracts import MemoryHit, Value
 from kernel.errors import NightdeskError
 from memory_service.asking import read
-from memory_service.copies import Copies
+from memory_service.consistency.drift import Drift
 from memory_service.decay import Decay, Night
 from memory_service.domain import Candidate, Kind, check_name
-from memory_service.drift import Drift
 from memory_service.extraction import lessons
-from memory_service.finished import finished_run, unlearnt
-from memory_service.gate import Verdict, gate
+from memory_service.forgetting.copies import Copies
+from memory_service.learning.finished import finished_run, unlearnt
+from memory_service.learning.gate import Verdict, gate
+from memory_service.learning.remembering import Admitted, candidate_of, secrets_hidden, told_before
+from memory_service.learning.tastes import apart
 from memory_service.reading import PAGE_MAX, page
 from memory_service.recall import Question, Recall
 from memory_service.relay import Relay
-from memory_service.remembering import Admitted, candidate_of, secrets_hidden, told_before
 from memory_service.store import Lesson, Store
-from memory_service.tastes import apart
 from memory_service.upsert import Written
 
 log = logs.get(__name__)

@@ -9,10 +9,10 @@ from sqlalchemy import bindparam, text
 from sqlmodel import Session
 
 from kernel.database import UtcDateTime
-from memory_service import archive
 from memory_service.audit import record
 from memory_service.domain import Status
-from memory_service.fading import Fading, stage
+from memory_service.forgetting import archive
+from memory_service.forgetting.fading import Fading, stage
 from memory_service.tables import MemoryRow, MemoryStateRow
 
 # a late note never hides that something newer waits

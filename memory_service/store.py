@@ -12,10 +12,10 @@ from sqlmodel import Session, col, select
 from kernel.database import Database
 from memory_service.audit import record, take_turn
 from memory_service.domain import Candidate, Status, key_hash
-from memory_service.erasure import forget
-from memory_service.fading import REINFORCEMENT
-from memory_service.gate import Verdict
-from memory_service.rates import Limits
+from memory_service.forgetting.erasure import forget
+from memory_service.forgetting.fading import REINFORCEMENT
+from memory_service.learning.gate import Verdict
+from memory_service.learning.rates import Limits
 from memory_service.state import changed, cited_again, enqueue
 from memory_service.tables import JobRunRow, MemoryAccessRow, MemoryRow, MemoryStateRow
 from memory_service.upsert import Written, upsert

@@ -11,8 +11,8 @@ from celery import Celery
 from kernel.control import Control
 from kernel.errors import NightdeskError
 from kernel.process import Announcer, Process, doorway
+from memory_service.learning.teaching import Teaching
 from memory_service.opening import Opened
-from memory_service.teaching import Teaching
 
 #: What may be asked over the queue: each takes a question as it comes and answers with JSON.
 QUESTIONS: dict[str, Callable[[Opened, dict[str, Any]], Any]] = {

@@ -11,10 +11,10 @@ from sqlmodel import Session
 
 from memory_service.audit import record, take_turn
 from memory_service.domain import Candidate, Status, Upsert, decide
-from memory_service.fading import NEVER, REINFORCEMENT, RETENTION_SECONDS
-from memory_service.gate import Verdict
-from memory_service.known import Pair, forgotten, holding, tellings, versions
-from memory_service.rates import Limits, over_limit
+from memory_service.forgetting.fading import NEVER, REINFORCEMENT, RETENTION_SECONDS
+from memory_service.learning.gate import Verdict
+from memory_service.learning.known import Pair, forgotten, holding, tellings, versions
+from memory_service.learning.rates import Limits, over_limit
 from memory_service.reading import to_memory
 from memory_service.state import changed, restore
 from memory_service.tables import MemoryRow, MemoryStateRow

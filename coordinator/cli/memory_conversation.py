@@ -11,7 +11,7 @@ from typing import Any
 
 #: As much as one message may carry, with room for its frame; UTF-8 bytes and lines. A turn's is at most 4,000 bytes.
 _PART_BYTES, _PART_LINES = 40 * 1024, 200
-#: Turns sent along on each side, by which the others are found too (memory_service.dialogue.NEIGHBOURS).
+#: Turns sent along on each side, by which the others are found too (memory_service.learning.dialogue.NEIGHBOURS).
 AROUND = 2
 _FORM = 'Write one turn a line: {"session": "…", "at": "2026-11-02T10:00+08:00", "speaker": "…", "text": "…"}'
 

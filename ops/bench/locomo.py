@@ -21,9 +21,9 @@ from kernel.settings import Settings
 from memory_service import lexical
 from memory_service.embed import embedder_of
 from memory_service.embed.port import CachedQuestions, Embedder
-from memory_service.estate import Estate
+from memory_service.forgetting.estate import Estate
 from memory_service.index.port import Scope, Search
-from memory_service.ranking import Ask, Ranking
+from memory_service.recalling.ranking import Ask, Ranking
 from memory_service.scoring import DENSE, SPARSE, Scale, Var, Weights
 from memory_service.tables import MemoryRow
 from ops.bench import locomo_table

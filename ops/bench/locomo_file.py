@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_service.dialogue import Session, Turn
+from memory_service.learning.dialogue import Session, Turn
 
 #: `D8:6`; also `D30:05`, `D:11:26` and two in one string, which the public files hold.
 _EVIDENCE = re.compile(r"D:?\s*(\d+)\s*:\s*(\d+)")

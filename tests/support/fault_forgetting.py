@@ -8,10 +8,10 @@ from sqlmodel import col, select
 
 from kernel.redaction import Redactor
 from memory_service.domain import Status
-from memory_service.estate import Estate
+from memory_service.forgetting.estate import Estate
+from memory_service.forgetting.upkeep import Upkeep
 from memory_service.state import changed
 from memory_service.tables import MemoryRow, MemoryStateRow
-from memory_service.upkeep import Upkeep
 from tests.integration.memory_service.world import World
 
 OLD, ELSEWHERE = "the pager of the night shift is red", "elsewhere"

@@ -15,10 +15,10 @@ from kernel import clock
 from kernel.errors import Retryable
 from kernel.faults import InjectedFault
 from kernel.records import RunRow
-from memory_service import archive
-from memory_service.cutoffs import Cutoffs, shipped_pairs
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import Vector
+from memory_service.forgetting import archive
+from memory_service.recalling.cutoffs import Cutoffs, shipped_pairs
 from memory_service.tables import EmbedSpaceRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World, end_run, finding, restart, world
 from tests.support.fault_forgetting import forget_on_purpose, forgetting_problems

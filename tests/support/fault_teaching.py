@@ -9,8 +9,8 @@ from pathlib import Path
 from kernel.errors import Retryable
 from kernel.model.port import ModelReply, ModelRequest, OnText
 from memory_service.domain import Candidate
-from memory_service.review import Review
-from memory_service.teaching import Teaching
+from memory_service.learning.review import Review
+from memory_service.learning.teaching import Teaching
 from tests.integration.memory_service.world import World
 
 ACCEPTED, REJECTED = "always approve restarts of search", "always approve restarts of billing"

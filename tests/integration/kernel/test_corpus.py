@@ -21,7 +21,7 @@ from kernel.contracts import Outcome, Request
 from kernel.records import SHAPE, ApprovalRow, RunRow
 from kernel.shapes import NewerShape, present
 from kernel.states import RUN_ENDED, ApprovalState, RunState
-from memory_service.finished import finished_run
+from memory_service.learning.finished import finished_run
 from tests.support import corpus
 from tests.support.little_desk import Desk
 

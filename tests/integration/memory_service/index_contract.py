@@ -12,7 +12,7 @@ import pytest
 from memory_service import lexical
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import cosine
-from memory_service.fading import NEVER
+from memory_service.forgetting.fading import NEVER
 from memory_service.index.port import IndexHit, MemoryIndex, Point, Scope, Search, audience
 from memory_service.scoring import DENSE, SPARSE, Weights, evaluate, keyword_half, score_parts, total
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from memory_service import audit
-from tests.integration.memory_service.test_archive import upkeep
+from tests.integration.memory_service.forgetting.test_archive import upkeep
 from tests.integration.memory_service.world import World
 
 

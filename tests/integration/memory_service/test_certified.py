@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory_service.fading import NEVER
+from memory_service.forgetting.fading import NEVER
 from memory_service.index.edge import EdgeIndex
 from memory_service.index.port import Point, Scope, audience
 from memory_service.lexical import Sparse
-from memory_service.ranking import Ask, Depth, Ranked, Ranking
+from memory_service.recalling.ranking import Ask, Depth, Ranked, Ranking
 from memory_service.scoring import (
     DENSE,
     SPARSE,

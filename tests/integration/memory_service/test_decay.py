@@ -10,7 +10,7 @@ from sqlmodel import select
 
 from memory_service.audit import broken_link
 from memory_service.decay import Decay
-from memory_service.fading import stage
+from memory_service.forgetting.fading import stage
 from memory_service.state import fading_of
 from memory_service.tables import JobRunRow, MemoryOutboxRow, MemoryRateRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World, world

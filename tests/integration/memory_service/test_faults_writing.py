@@ -18,7 +18,7 @@ from sqlmodel import col, select
 
 from kernel.reports import ReportMemory
 from memory_service.domain import Candidate
-from memory_service.rates import Limits
+from memory_service.learning.rates import Limits
 from memory_service.store import Lesson, Store
 from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import START, World, end_run

@@ -13,7 +13,7 @@ import pytest
 from kernel.errors import Correctable
 from memory_service import lexical
 from memory_service.embed.hash import HashEmbedder
-from memory_service.fading import NEVER
+from memory_service.forgetting.fading import NEVER
 from memory_service.index.edge import EdgeIndex
 from memory_service.index.port import Point, Scope, Search, audience
 from memory_service.scoring import Weights, score_parts, total

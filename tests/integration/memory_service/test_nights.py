@@ -15,7 +15,7 @@ from sqlalchemy import text
 from sqlmodel import select
 
 from memory_service.audit import broken_link
-from memory_service.fading import stage
+from memory_service.forgetting.fading import stage
 from memory_service.state import fading_of
 from memory_service.tables import JobRunRow, MemoryAuditRow, MemoryStateRow
 from tests.integration.memory_service.world import World

@@ -12,7 +12,7 @@ import pytest
 from sqlmodel import col, select
 
 from memory_service.audit import broken_link
-from memory_service.fading import strength
+from memory_service.forgetting.fading import strength
 from memory_service.state import fading_of
 from memory_service.tables import JobRunRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import START, World

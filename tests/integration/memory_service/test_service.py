@@ -14,7 +14,7 @@ from kernel.orders import shaped_like_instruction
 from kernel.records import CallRow, RunRow
 from kernel.reports import ReportMemory
 from memory_service.audit import broken_link
-from memory_service.copies import Copies
+from memory_service.forgetting.copies import Copies
 from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
 from tests.integration.memory_service.world import World, end_run, finding, restart
 

@@ -11,7 +11,7 @@ from kernel.contracts import Outcome
 from kernel.records import AssignmentRow, CallRow
 from kernel.reports import ReportMemory
 from kernel.style import style_of
-from memory_service.citations import CitationCheck, text_hash
+from memory_service.recalling.citations import CitationCheck, text_hash
 from memory_service.tables import MemoryAccessRow, MemoryRow
 from tests.integration.memory_service.world import World, end_run, finding, restart
 

@@ -19,9 +19,13 @@ from kernel.errors import Fatal
 from kernel.records import RunRow
 from kernel.redaction import Redactor
 from kernel.reports import Report, ReportMemory
-from memory_service.building import Build
+from memory_service.consistency.building import Build
+from memory_service.consistency.doctor import Doctor
+from memory_service.consistency.space import Space
+from memory_service.consistency.spaces import Spaces
+from memory_service.consistency.targets import Engines, Targets
+from memory_service.consistency.unranked import NoEmbedder, NoIndex
 from memory_service.decay import Decay
-from memory_service.doctor import Doctor
 from memory_service.domain import Candidate
 from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.port import Embedder
@@ -31,11 +35,7 @@ from memory_service.recall import Recall
 from memory_service.relay import Relay
 from memory_service.scoring import Weights
 from memory_service.service import MemoryService
-from memory_service.space import Space
-from memory_service.spaces import Spaces
 from memory_service.store import Store
-from memory_service.targets import Engines, Targets
-from memory_service.unranked import NoEmbedder, NoIndex
 from tests.support.empty_index import empty_index
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 
 from kernel.reports import Report
 from memory_service.extraction import MOST_PER_RUN, emotion, lessons
-from memory_service.runs import FinishedRun
+from memory_service.learning.runs import FinishedRun
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 

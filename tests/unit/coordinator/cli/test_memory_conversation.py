@@ -9,8 +9,8 @@ import pytest
 from coordinator.cli.memory_conversation import AROUND, parts
 from coordinator.cli.memory_estate import _entering
 from kernel.errors import Correctable
-from memory_service.dialogue import NEIGHBOURS
-from memory_service.transcripts import Part, read_turn
+from memory_service.learning.dialogue import NEIGHBOURS
+from memory_service.learning.transcripts import Part, read_turn
 
 AT = "2026-05-08T13:56+08:00"
 

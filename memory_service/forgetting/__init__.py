@@ -1,0 +1,1 @@
+"""How memories fade, are archived, erased, and leave as estates."""

@@ -1,0 +1,1 @@
+"""How memories are found, ranked, calibrated, reworded, cited and looked at."""

@@ -1,0 +1,52 @@
+"""What recall hands out: a hit of a memory, and two lists of hits side by side."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from kernel.contracts import MemoryHit
+from memory_service.domain import Memory
+from memory_service.recalling.ranking import DIGITS
+
+_DAY = 86_400.0
+
+
+def beside(hits: list[MemoryHit], brought: list[MemoryHit]) -> list[MemoryHit]:
+    """Return hits with what a rewording brought: never as a fact, and no place is certified where two orders meet."""
+    known = {hit.id for hit in hits}
+    new = [hit.model_copy(update={"tier": "middle"}) for hit in brought if hit.id not in known]
+    merged = [hit.model_copy(update={"certified": False}) for hit in [*hits, *new]]
+    return sorted(merged, key=lambda hit: (-hit.score, hit.id)) if new else hits
+
+
+def hit_of(
+    memory: Memory, of: Literal["high", "middle"], explain: dict[str, float], at: datetime, *, certified: bool
+) -> MemoryHit:
+    """Return a memory as it is served: with its tier, its age and source, and why it was found."""
+    return MemoryHit(
+        id=memory.id,
+        kind=memory.kind,
+        text=memory.text,
+        tier=of,
+        score=round(sum(explain.values()), DIGITS),
+        age_days=round((at - memory.recorded_at).total_seconds() / _DAY, 3),
+        source=memory.source_ref or memory.source_kind,
+        slots=memory.slots,
+        explain={name: round(part, DIGITS) for name, part in explain.items()},
+        certified=certified,
+    )
+
+
+def with_standing(hits: list[MemoryHit], preferences: list[MemoryHit]) -> list[MemoryHit]:
+    """Return hits with the preferences that hold whatever is asked behind them: they take no place of a hit.
+
+    That a preference holds is as sure where it is also about the question a little.
+    """
+    held = {hit.id: hit for hit in preferences}
+    sure = [
+        hit.model_copy(update={"tier": "high"}) if hit.id in held and held[hit.id].tier == "high" else hit
+        for hit in hits
+    ]
+    known = {hit.id for hit in hits}
+    return sure + [hit for hit in preferences if hit.id not in known]
