@@ -30,7 +30,7 @@ def test_every_part_is_measured_beside_what_one_compares_it_with() -> None:
     }
     assert [row["memories"] for row in found["recall"] if row["what"] == "recall"] == [100, 300]
     assert all(row["questions"] and row["p95_ms"] >= row["p50_ms"] > 0 for row in found["recall"])
-    assert [row["rows"] for row in found["ingest"]] == [20, 5, 100]
+    assert [row["rows"] for row in found["ingest"]] == [20, 20, 5, 100]
     night, retier, update = (found["night"][name] for name in ("night", "retier", "update"))
     assert (night["moved"], night["archived"]) == (200, 100)
     assert retier["moved"] == update["moved"] == 3800

@@ -214,6 +214,7 @@ def test_a_request_is_answered_shown_and_watched(desk: Desk, tmp_path: Path) -> 
     assert {(e["source"], e["line"], e["quote"]) for e in quoted} >= {("app.log", 51, lines[50])}
     told = desk.run("show", run_id[:8], "--json").json
     assert told.pop("happened")["taken_over"] == []
+    assert told.pop("working")["where"] == {"value": ["app.log"], "source": "request"}
     assert told == answer.json
     shown = desk.run("show", run_id)
     assert "Who did what" in shown.out
