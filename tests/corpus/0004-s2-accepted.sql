@@ -1,4 +1,4 @@
--- session: a run of a session has ended.
+-- accepted: a run was accepted, and nobody has planned it.
 -- Written by tests/support/corpus.py; see there.
 BEGIN TRANSACTION;
 CREATE TABLE alembic_version (
@@ -50,7 +50,6 @@ CREATE TABLE assignment (
 	PRIMARY KEY (id), 
 	UNIQUE (run_id, "key")
 );
-INSERT INTO "assignment" VALUES('run-plain:job','run-plain','job','worker','agents.worker','first','{}','[]',1,'done','',0,1,0.0,'w1','routine','{"answer": "first: one, two [mem:m-1]", "findings": [{"title": "\u9023\u7dda\u6c60\u8017\u76e1", "severity": "error", "score": 0.9, "detail": "", "key": "pool.exhausted", "evidence": [{"source": "app.log", "line": 2, "quote": "pool exhausted"}]}], "not_found": [], "actions": [], "notifications": [], "not_done": [], "cited_memories": ["m-1"], "facts": {"last": "first"}, "brain": "routine", "achieved": true, "partial": false, "usage": {"turns": 3, "calls": 2, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}}','2025-01-06 03:20:51.697819','2025-01-06 03:20:51.697896','2025-01-06 03:20:51.703703','2025-01-06 03:20:51.745251',1);
 CREATE TABLE audit (
 	id INTEGER NOT NULL, 
 	at DATETIME NOT NULL, 
@@ -83,8 +82,6 @@ CREATE TABLE call (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, turn, position)
 );
-INSERT INTO "call" VALUES('run-plain:job.1.1','run-plain','run-plain:job',1,1,'count','{"what": "one"}','keyed','4de3aad189ab11ea98ef02ad742fe76289416e6d1eb96906eecf9f6327663ee8','done','{"value": "one"}',1,'w1',1,'2025-01-06 03:20:51.711869','2025-01-06 03:20:51.721069','2025-01-06 03:20:51.725606',1);
-INSERT INTO "call" VALUES('run-plain:job.2.1','run-plain','run-plain:job',2,1,'count','{"what": "two"}','keyed','4359d8b63217d2e42f43c9b681af74748212068fbb6b83d8092db6c403dd01f9','done','{"value": "two"}',1,'w1',1,'2025-01-06 03:20:51.729721','2025-01-06 03:20:51.732776','2025-01-06 03:20:51.737159',1);
 CREATE TABLE child (
 	call_id VARCHAR NOT NULL, 
 	fence INTEGER NOT NULL, 
@@ -138,20 +135,7 @@ CREATE TABLE event (
 	body JSON NOT NULL, 
 	PRIMARY KEY (run_id, seq)
 );
-INSERT INTO "event" VALUES('run-plain',1,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.681683+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-plain',2,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.693857+00:00", "type": "status_change", "state": "planning", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-plain',3,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.699257+00:00", "type": "memory_recalled", "memories": [{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}], "note": ""}');
-INSERT INTO "event" VALUES('run-plain',4,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.699433+00:00", "type": "status_change", "state": "working", "reason": "", "detail": {"planned_by": "playbook:default", "assignments": [{"key": "job", "agent": "worker", "needs": []}]}}');
-INSERT INTO "event" VALUES('run-plain',5,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.699506+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "job", "goal": "first", "needs": [], "round": 1}}');
-INSERT INTO "event" VALUES('run-plain',6,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.706515+00:00", "type": "status_change", "state": "running", "reason": "", "detail": {"worker": "w1", "attempt": 1}}');
-INSERT INTO "event" VALUES('run-plain',7,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.722225+00:00", "type": "tool_call_start", "call_id": "run-plain:job.1.1", "tool": "count", "arguments": {"what": "one"}, "attempt": 1}');
-INSERT INTO "event" VALUES('run-plain',8,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.726676+00:00", "type": "tool_call_result", "call_id": "run-plain:job.1.1", "tool": "count", "state": "done", "summary": "one", "seconds": 0.0}');
-INSERT INTO "event" VALUES('run-plain',9,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.733424+00:00", "type": "tool_call_start", "call_id": "run-plain:job.2.1", "tool": "count", "arguments": {"what": "two"}, "attempt": 1}');
-INSERT INTO "event" VALUES('run-plain',10,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.737794+00:00", "type": "tool_call_result", "call_id": "run-plain:job.2.1", "tool": "count", "state": "done", "summary": "two", "seconds": 0.0}');
-INSERT INTO "event" VALUES('run-plain',11,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.747890+00:00", "type": "finding", "finding": {"title": "\u9023\u7dda\u6c60\u8017\u76e1", "severity": "error", "score": 0.9, "detail": "", "key": "pool.exhausted", "evidence": [{"source": "app.log", "line": 2, "quote": "pool exhausted"}]}}');
-INSERT INTO "event" VALUES('run-plain',12,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.748074+00:00", "type": "status_change", "state": "done", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-plain',13,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.754587+00:00", "type": "status_change", "state": "succeeded", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-plain',14,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.754730+00:00", "type": "report", "report": {"version": 1, "run_id": "run-plain", "state": "succeeded", "reason": "", "request": "plain \u67e5\u4e00\u4e0b", "answer": "first: one, two [mem:m-1]", "findings": [{"title": "\u9023\u7dda\u6c60\u8017\u76e1", "severity": "error", "score": 0.9, "detail": "", "key": "pool.exhausted", "evidence": [{"source": "app.log", "line": 2, "quote": "pool exhausted"}]}], "not_found": [], "actions": [], "notifications": [], "memories": [{"id": "m-1", "text": "checkout: a larger pool mended it", "cited": true}], "not_done": [], "assignments": [{"key": "job", "agent": "worker", "state": "done", "worker": "w1", "brain": "routine", "attempts": 1, "reason": ""}], "planned_by": "playbook:default", "usage": {"turns": 3, "calls": 2, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}, "timings": {"total_seconds": 0.075, "until_first_work_seconds": 0.027, "job_seconds": 0.042}}}');
+INSERT INTO "event" VALUES('run-plain',1,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:14.265672+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
 CREATE TABLE job_run (
 	job VARCHAR NOT NULL, 
 	epoch VARCHAR NOT NULL, 
@@ -294,7 +278,7 @@ CREATE TABLE run (
 	version INTEGER NOT NULL, event_seq INTEGER DEFAULT '0' NOT NULL, shape INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "run" VALUES('run-plain','default','ann','talk','succeeded','','{"text": "plain \u67e5\u4e00\u4e0b", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "ann", "session_id": "talk", "priority": "normal", "deadline_seconds": null, "brain": "auto"}','default','playbook:default','[]','normal','[{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}]','','[]','','','','{"version": 1, "run_id": "run-plain", "state": "succeeded", "reason": "", "request": "plain \u67e5\u4e00\u4e0b", "answer": "first: one, two [mem:m-1]", "findings": [{"title": "\u9023\u7dda\u6c60\u8017\u76e1", "severity": "error", "score": 0.9, "detail": "", "key": "pool.exhausted", "evidence": [{"source": "app.log", "line": 2, "quote": "pool exhausted"}]}], "not_found": [], "actions": [], "notifications": [], "memories": [{"id": "m-1", "text": "checkout: a larger pool mended it", "cited": true}], "not_done": [], "assignments": [{"key": "job", "agent": "worker", "state": "done", "worker": "w1", "brain": "routine", "attempts": 1, "reason": ""}], "planned_by": "playbook:default", "usage": {"turns": 3, "calls": 2, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}, "timings": {"total_seconds": 0.075, "until_first_work_seconds": 0.027, "job_seconds": 0.042}}','2058-08-08 05:07:31.675124','2025-01-06 03:20:51.677095','2025-01-06 03:20:51.752548','2025-01-06 03:20:51.752544',1,3,14,1);
+INSERT INTO "run" VALUES('run-plain','default','local',NULL,'accepted','','{"text": "plain \u67e5\u4e00\u4e0b", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','','','[]','normal','[]','','[]','','','','null','2058-08-08 07:39:54.241384','2025-01-06 05:53:14.259724','2025-01-06 05:53:14.259740',NULL,0,0,1,2);
 CREATE TABLE session (
 	id VARCHAR NOT NULL, 
 	namespace VARCHAR NOT NULL, 
@@ -305,7 +289,6 @@ CREATE TABLE session (
 	version INTEGER NOT NULL, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "session" VALUES('talk','default','ann','','2025-01-06 03:20:51.679656','2025-01-06 03:20:51.679669',0);
 CREATE TABLE spend (
 	"key" VARCHAR NOT NULL, 
 	run_id VARCHAR NOT NULL, 
@@ -336,9 +319,6 @@ CREATE TABLE turn (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, number)
 );
-INSERT INTO "turn" VALUES(1,'run-plain:job',1,'routine','','[{"tool": "count", "arguments": {"what": "one"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 03:20:51.711689',1);
-INSERT INTO "turn" VALUES(2,'run-plain:job',2,'routine','','[{"tool": "count", "arguments": {"what": "two"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 03:20:51.729567',1);
-INSERT INTO "turn" VALUES(3,'run-plain:job',3,'routine','','[]','{"answer": "first: one, two [mem:m-1]", "findings": [{"title": "\u9023\u7dda\u6c60\u8017\u76e1", "severity": "error", "score": 0.9, "detail": "", "key": "pool.exhausted", "evidence": [{"source": "app.log", "line": 2, "quote": "pool exhausted"}]}], "not_found": [], "actions": [], "notifications": [], "not_done": [], "cited_memories": [], "facts": {"last": "first"}, "brain": "routine", "achieved": true, "partial": false, "usage": {"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}}','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 03:20:51.740413',1);
 CREATE TABLE working (
 	run_id VARCHAR NOT NULL, 
 	slot VARCHAR NOT NULL, 
@@ -347,6 +327,8 @@ CREATE TABLE working (
 	at DATETIME NOT NULL, 
 	PRIMARY KEY (run_id, slot)
 );
+INSERT INTO "working" VALUES('run-plain','what','"plain \u67e5\u4e00\u4e0b"','request','2025-01-06 05:53:14.260121');
+INSERT INTO "working" VALUES('run-plain','where','["checkout", "app.log"]','request','2025-01-06 05:53:14.260121');
 CREATE INDEX ix_approval_run_id ON approval (run_id);
 CREATE INDEX ix_approval_state ON approval (state);
 CREATE INDEX ix_assignment_due ON assignment (state, lease_until);

@@ -1,4 +1,4 @@
--- accepted: a run was accepted, and nobody has planned it.
+-- taken_over: the worker of a running assignment died in its second turn, in a call that it had claimed.
 -- Written by tests/support/corpus.py; see there.
 BEGIN TRANSACTION;
 CREATE TABLE alembic_version (
@@ -50,6 +50,7 @@ CREATE TABLE assignment (
 	PRIMARY KEY (id), 
 	UNIQUE (run_id, "key")
 );
+INSERT INTO "assignment" VALUES('run-plain:job','run-plain','job','worker','agents.worker','first','{}','[]',1,'running','',0,1,1.0,'w1','','null','2025-01-06 05:53:14.605354','2025-01-06 05:53:14.605519','2025-01-06 05:53:14.615256',NULL,2);
 CREATE TABLE audit (
 	id INTEGER NOT NULL, 
 	at DATETIME NOT NULL, 
@@ -82,6 +83,8 @@ CREATE TABLE call (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, turn, position)
 );
+INSERT INTO "call" VALUES('run-plain:job.1.1','run-plain','run-plain:job',1,1,'count','{"what": "one"}','keyed','4de3aad189ab11ea98ef02ad742fe76289416e6d1eb96906eecf9f6327663ee8','done','{"value": "one"}',1,'w1',1,'2025-01-06 05:53:14.631284','2025-01-06 05:53:14.642777','2025-01-06 05:53:14.648222',2);
+INSERT INTO "call" VALUES('run-plain:job.2.1','run-plain','run-plain:job',2,1,'count','{"what": "two"}','keyed','4359d8b63217d2e42f43c9b681af74748212068fbb6b83d8092db6c403dd01f9','claimed','null',1,'w1',1,'2025-01-06 05:53:14.652764','2025-01-06 05:53:14.656174',NULL,2);
 CREATE TABLE child (
 	call_id VARCHAR NOT NULL, 
 	fence INTEGER NOT NULL, 
@@ -135,7 +138,15 @@ CREATE TABLE event (
 	body JSON NOT NULL, 
 	PRIMARY KEY (run_id, seq)
 );
-INSERT INTO "event" VALUES('run-plain',1,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:50.704319+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-plain',1,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:14.588303+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-plain',2,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:14.601424+00:00", "type": "status_change", "state": "planning", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-plain',3,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:14.607261+00:00", "type": "memory_recalled", "memories": [{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}], "note": ""}');
+INSERT INTO "event" VALUES('run-plain',4,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:14.607441+00:00", "type": "status_change", "state": "working", "reason": "", "detail": {"planned_by": "playbook:default", "assignments": [{"key": "job", "agent": "worker", "needs": []}]}}');
+INSERT INTO "event" VALUES('run-plain',5,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T05:53:14.607515+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "job", "goal": "first", "needs": [], "round": 1}}');
+INSERT INTO "event" VALUES('run-plain',6,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T05:53:14.618919+00:00", "type": "status_change", "state": "running", "reason": "", "detail": {"worker": "w1", "attempt": 1}}');
+INSERT INTO "event" VALUES('run-plain',7,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T05:53:14.644432+00:00", "type": "tool_call_start", "call_id": "run-plain:job.1.1", "tool": "count", "arguments": {"what": "one"}, "attempt": 1}');
+INSERT INTO "event" VALUES('run-plain',8,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T05:53:14.649501+00:00", "type": "tool_call_result", "call_id": "run-plain:job.1.1", "tool": "count", "state": "done", "summary": "one", "seconds": 0.0}');
+INSERT INTO "event" VALUES('run-plain',9,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T05:53:14.656999+00:00", "type": "tool_call_start", "call_id": "run-plain:job.2.1", "tool": "count", "arguments": {"what": "two"}, "attempt": 1}');
 CREATE TABLE job_run (
 	job VARCHAR NOT NULL, 
 	epoch VARCHAR NOT NULL, 
@@ -278,7 +289,7 @@ CREATE TABLE run (
 	version INTEGER NOT NULL, event_seq INTEGER DEFAULT '0' NOT NULL, shape INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "run" VALUES('run-plain','default','local',NULL,'accepted','','{"text": "plain \u67e5\u4e00\u4e0b", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','','','[]','normal','[]','','[]','','','','null','2058-08-08 05:07:30.685668','2025-01-06 03:20:50.700956','2025-01-06 03:20:50.700970',NULL,0,0,1,1);
+INSERT INTO "run" VALUES('run-plain','default','local',NULL,'working','','{"text": "plain \u67e5\u4e00\u4e0b", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','default','playbook:default','[]','normal','[{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}]','','[]','','','','null','2058-08-08 07:39:54.579338','2025-01-06 05:53:14.584530','2025-01-06 05:53:14.603379',NULL,0,2,9,2);
 CREATE TABLE session (
 	id VARCHAR NOT NULL, 
 	namespace VARCHAR NOT NULL, 
@@ -319,6 +330,8 @@ CREATE TABLE turn (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, number)
 );
+INSERT INTO "turn" VALUES(1,'run-plain:job',1,'routine','','[{"tool": "count", "arguments": {"what": "one"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 05:53:14.626841',2);
+INSERT INTO "turn" VALUES(2,'run-plain:job',2,'routine','','[{"tool": "count", "arguments": {"what": "two"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 05:53:14.652586',2);
 CREATE TABLE working (
 	run_id VARCHAR NOT NULL, 
 	slot VARCHAR NOT NULL, 
@@ -327,6 +340,8 @@ CREATE TABLE working (
 	at DATETIME NOT NULL, 
 	PRIMARY KEY (run_id, slot)
 );
+INSERT INTO "working" VALUES('run-plain','what','"plain \u67e5\u4e00\u4e0b"','request','2025-01-06 05:53:14.584802');
+INSERT INTO "working" VALUES('run-plain','where','["checkout", "app.log"]','request','2025-01-06 05:53:14.584802');
 CREATE INDEX ix_approval_run_id ON approval (run_id);
 CREATE INDEX ix_approval_state ON approval (state);
 CREATE INDEX ix_assignment_due ON assignment (state, lease_until);

@@ -25,7 +25,7 @@ CREATE TABLE approval (
 	decided_at DATETIME, shape INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (call_id)
 );
-INSERT INTO "approval" VALUES('run-risky:job.1.1','run-risky','run-risky:job','risky','[]','37bcd2b810d2e0d8a2c6102db95252d24d33dbf6177708afe0bb8791a5ceeede','high','first','{"target": "", "dry_run": "", "undo": ""}','local','pending','','','2025-01-06 03:20:51.265703','2058-08-08 05:07:31.265598',NULL,1);
+INSERT INTO "approval" VALUES('run-risky:job.1.1','run-risky','run-risky:job','risky','[]','c1d58ddb4c80efd9219f1e09e982ab21df1c3715138c13b0c44e983bd001c510','high','first','{"target": "", "dry_run": "", "undo": ""}','local','pending','','','2025-01-06 05:53:15.003008','2058-08-08 07:39:55.002871',NULL,2);
 CREATE TABLE assignment (
 	id VARCHAR NOT NULL, 
 	run_id VARCHAR NOT NULL, 
@@ -51,7 +51,7 @@ CREATE TABLE assignment (
 	PRIMARY KEY (id), 
 	UNIQUE (run_id, "key")
 );
-INSERT INTO "assignment" VALUES('run-risky:job','run-risky','job','worker','agents.worker','first','{}','[]',1,'waiting','',0,1,0.0,'w1','','null','2025-01-06 03:20:51.242037',NULL,'2025-01-06 03:20:51.249598',NULL,1);
+INSERT INTO "assignment" VALUES('run-risky:job','run-risky','job','worker','agents.worker','first','{}','[]',1,'waiting','',0,1,0.0,'w1','','null','2025-01-06 05:53:14.969257',NULL,'2025-01-06 05:53:14.982700',NULL,2);
 CREATE TABLE audit (
 	id INTEGER NOT NULL, 
 	at DATETIME NOT NULL, 
@@ -84,7 +84,7 @@ CREATE TABLE call (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, turn, position)
 );
-INSERT INTO "call" VALUES('run-risky:job.1.1','run-risky','run-risky:job',1,1,'risky','{"what": "\u91cd\u555f"}','read','4754babd5b06911394ce5ca2d6b495eab88c7a42e0a460fba2f8da5ba495f3d6','waiting','null',0,'',0,'2025-01-06 03:20:51.259307',NULL,NULL,1);
+INSERT INTO "call" VALUES('run-risky:job.1.1','run-risky','run-risky:job',1,1,'risky','{"what": "\u91cd\u555f"}','read','4754babd5b06911394ce5ca2d6b495eab88c7a42e0a460fba2f8da5ba495f3d6','waiting','null',0,'',0,'2025-01-06 05:53:14.993168',NULL,NULL,2);
 CREATE TABLE child (
 	call_id VARCHAR NOT NULL, 
 	fence INTEGER NOT NULL, 
@@ -138,15 +138,15 @@ CREATE TABLE event (
 	body JSON NOT NULL, 
 	PRIMARY KEY (run_id, seq)
 );
-INSERT INTO "event" VALUES('run-risky',1,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.224907+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-risky',2,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.237581+00:00", "type": "status_change", "state": "planning", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-risky',3,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.244295+00:00", "type": "memory_recalled", "memories": [{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}], "note": ""}');
-INSERT INTO "event" VALUES('run-risky',4,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.244555+00:00", "type": "status_change", "state": "working", "reason": "", "detail": {"planned_by": "playbook:default", "assignments": [{"key": "job", "agent": "worker", "needs": []}]}}');
-INSERT INTO "event" VALUES('run-risky',5,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T03:20:51.244664+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "job", "goal": "first", "needs": [], "round": 1}}');
-INSERT INTO "event" VALUES('run-risky',6,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T03:20:51.252779+00:00", "type": "status_change", "state": "running", "reason": "", "detail": {"worker": "w1", "attempt": 1}}');
-INSERT INTO "event" VALUES('run-risky',7,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T03:20:51.268049+00:00", "type": "approval_requested", "call_id": "run-risky:job.1.1", "tool": "risky", "argv": [], "digest": "37bcd2b810d2e0d8a2c6102db95252d24d33dbf6177708afe0bb8791a5ceeede", "risk": "high", "expires_at": "2058-08-08T05:07:31.265598+00:00", "why": "first", "target": "", "dry_run": "", "undo": ""}');
-INSERT INTO "event" VALUES('run-risky',8,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T03:20:51.276468+00:00", "type": "status_change", "state": "waiting", "reason": "waits for a person: run-risky:job.1.1", "detail": {}}');
-INSERT INTO "event" VALUES('run-risky',9,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.280895+00:00", "type": "status_change", "state": "waiting", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-risky',1,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:14.948905+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-risky',2,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:14.965417+00:00", "type": "status_change", "state": "planning", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-risky',3,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:14.971089+00:00", "type": "memory_recalled", "memories": [{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}], "note": ""}');
+INSERT INTO "event" VALUES('run-risky',4,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:14.971288+00:00", "type": "status_change", "state": "working", "reason": "", "detail": {"planned_by": "playbook:default", "assignments": [{"key": "job", "agent": "worker", "needs": []}]}}');
+INSERT INTO "event" VALUES('run-risky',5,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T05:53:14.971358+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "job", "goal": "first", "needs": [], "round": 1}}');
+INSERT INTO "event" VALUES('run-risky',6,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T05:53:14.985976+00:00", "type": "status_change", "state": "running", "reason": "", "detail": {"worker": "w1", "attempt": 1}}');
+INSERT INTO "event" VALUES('run-risky',7,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T05:53:15.005647+00:00", "type": "approval_requested", "call_id": "run-risky:job.1.1", "tool": "risky", "argv": [], "digest": "c1d58ddb4c80efd9219f1e09e982ab21df1c3715138c13b0c44e983bd001c510", "risk": "high", "expires_at": "2058-08-08T07:39:55.002871+00:00", "why": "first", "target": "", "dry_run": "", "undo": ""}');
+INSERT INTO "event" VALUES('run-risky',8,'{"run_id": "run-risky", "assignment_id": "run-risky:job", "agent": "worker", "at": "2025-01-06T05:53:15.013142+00:00", "type": "status_change", "state": "waiting", "reason": "waits for a person: run-risky:job.1.1", "detail": {}}');
+INSERT INTO "event" VALUES('run-risky',9,'{"run_id": "run-risky", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:15.023639+00:00", "type": "status_change", "state": "waiting", "reason": "", "detail": {}}');
 CREATE TABLE job_run (
 	job VARCHAR NOT NULL, 
 	epoch VARCHAR NOT NULL, 
@@ -289,7 +289,7 @@ CREATE TABLE run (
 	version INTEGER NOT NULL, event_seq INTEGER DEFAULT '0' NOT NULL, shape INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "run" VALUES('run-risky','default','local',NULL,'waiting','','{"text": "risky restart", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','default','playbook:default','[]','normal','[{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}]','','[]','','','','null','2058-08-08 05:07:31.217805','2025-01-06 03:20:51.222280','2025-01-06 03:20:51.279608',NULL,0,3,9,1);
+INSERT INTO "run" VALUES('run-risky','default','local',NULL,'waiting','','{"text": "risky restart", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','default','playbook:default','[]','normal','[{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}]','','[]','','','','null','2058-08-08 07:39:54.931329','2025-01-06 05:53:14.940429','2025-01-06 05:53:15.021940',NULL,0,3,9,2);
 CREATE TABLE session (
 	id VARCHAR NOT NULL, 
 	namespace VARCHAR NOT NULL, 
@@ -330,7 +330,7 @@ CREATE TABLE turn (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, number)
 );
-INSERT INTO "turn" VALUES(1,'run-risky:job',1,'routine','this needs a person','[{"tool": "risky", "arguments": {"what": "\u91cd\u555f"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 03:20:51.259120',1);
+INSERT INTO "turn" VALUES(1,'run-risky:job',1,'routine','this needs a person','[{"tool": "risky", "arguments": {"what": "\u91cd\u555f"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 05:53:14.992955',2);
 CREATE TABLE working (
 	run_id VARCHAR NOT NULL, 
 	slot VARCHAR NOT NULL, 
@@ -339,6 +339,8 @@ CREATE TABLE working (
 	at DATETIME NOT NULL, 
 	PRIMARY KEY (run_id, slot)
 );
+INSERT INTO "working" VALUES('run-risky','what','"risky restart"','request','2025-01-06 05:53:14.940764');
+INSERT INTO "working" VALUES('run-risky','where','["checkout", "app.log"]','request','2025-01-06 05:53:14.940764');
 CREATE INDEX ix_approval_run_id ON approval (run_id);
 CREATE INDEX ix_approval_state ON approval (state);
 CREATE INDEX ix_assignment_due ON assignment (state, lease_until);

@@ -1,4 +1,4 @@
--- taken_over: the worker of a running assignment died in its second turn, in a call that it had claimed.
+-- rounds: a run is in its second round: the first part is done, the second is queued.
 -- Written by tests/support/corpus.py; see there.
 BEGIN TRANSACTION;
 CREATE TABLE alembic_version (
@@ -50,7 +50,8 @@ CREATE TABLE assignment (
 	PRIMARY KEY (id), 
 	UNIQUE (run_id, "key")
 );
-INSERT INTO "assignment" VALUES('run-plain:job','run-plain','job','worker','agents.worker','first','{}','[]',1,'running','',0,1,1.0,'w1','','null','2025-01-06 03:20:51.009652','2025-01-06 03:20:51.009797','2025-01-06 03:20:51.016374',NULL,1);
+INSERT INTO "assignment" VALUES('run-rounds:job','run-rounds','job','worker','agents.worker','first','{}','[]',1,'done','',0,1,0.0,'w1','routine','{"answer": "first: one, two [mem:m-1]", "findings": [{"title": "\u9023\u7dda\u6c60\u8017\u76e1", "severity": "error", "score": 0.9, "detail": "", "key": "pool.exhausted", "evidence": [{"source": "app.log", "line": 2, "quote": "pool exhausted"}]}], "not_found": [], "actions": [{"name": "count", "argv": [], "state": "done", "verified": null, "detail": "", "call_id": "run-rounds:job.1.1", "parameters": {"what": "one"}}, {"name": "count", "argv": [], "state": "done", "verified": null, "detail": "", "call_id": "run-rounds:job.2.1", "parameters": {"what": "two"}}], "notifications": [], "not_done": [], "cited_memories": ["m-1"], "facts": {"last": "first"}, "brain": "routine", "achieved": true, "partial": false, "usage": {"turns": 3, "calls": 2, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}}','2025-01-06 05:53:16.001584','2025-01-06 05:53:16.001675','2025-01-06 05:53:16.008290','2025-01-06 05:53:16.052282',2);
+INSERT INTO "assignment" VALUES('run-rounds:more','run-rounds','more','worker','agents.worker','second','{}','[]',2,'queued','',0,0,0.0,'','','null','2025-01-06 05:53:16.060550','2025-01-06 05:53:16.060628',NULL,NULL,2);
 CREATE TABLE audit (
 	id INTEGER NOT NULL, 
 	at DATETIME NOT NULL, 
@@ -83,8 +84,8 @@ CREATE TABLE call (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, turn, position)
 );
-INSERT INTO "call" VALUES('run-plain:job.1.1','run-plain','run-plain:job',1,1,'count','{"what": "one"}','keyed','4de3aad189ab11ea98ef02ad742fe76289416e6d1eb96906eecf9f6327663ee8','done','{"value": "one"}',1,'w1',1,'2025-01-06 03:20:51.025458','2025-01-06 03:20:51.035224','2025-01-06 03:20:51.040289',1);
-INSERT INTO "call" VALUES('run-plain:job.2.1','run-plain','run-plain:job',2,1,'count','{"what": "two"}','keyed','4359d8b63217d2e42f43c9b681af74748212068fbb6b83d8092db6c403dd01f9','claimed','null',1,'w1',1,'2025-01-06 03:20:51.044161','2025-01-06 03:20:51.047464',NULL,1);
+INSERT INTO "call" VALUES('run-rounds:job.1.1','run-rounds','run-rounds:job',1,1,'count','{"what": "one"}','keyed','ceb5c7df5a41dc4d00a728a633cc87a6616ce239bdb1c9e822c507927ddc240e','done','{"value": "one"}',1,'w1',1,'2025-01-06 05:53:16.021754','2025-01-06 05:53:16.028332','2025-01-06 05:53:16.032613',2);
+INSERT INTO "call" VALUES('run-rounds:job.2.1','run-rounds','run-rounds:job',2,1,'count','{"what": "two"}','keyed','f0f433e2b55a73fdcdf52fbc65e770bd4039335693ade14377202db4b277e74e','done','{"value": "two"}',1,'w1',1,'2025-01-06 05:53:16.036504','2025-01-06 05:53:16.041433','2025-01-06 05:53:16.044698',2);
 CREATE TABLE child (
 	call_id VARCHAR NOT NULL, 
 	fence INTEGER NOT NULL, 
@@ -138,15 +139,19 @@ CREATE TABLE event (
 	body JSON NOT NULL, 
 	PRIMARY KEY (run_id, seq)
 );
-INSERT INTO "event" VALUES('run-plain',1,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:50.992381+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-plain',2,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.005935+00:00", "type": "status_change", "state": "planning", "reason": "", "detail": {}}');
-INSERT INTO "event" VALUES('run-plain',3,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.011679+00:00", "type": "memory_recalled", "memories": [{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}], "note": ""}');
-INSERT INTO "event" VALUES('run-plain',4,'{"run_id": "run-plain", "assignment_id": "", "agent": "", "at": "2025-01-06T03:20:51.011861+00:00", "type": "status_change", "state": "working", "reason": "", "detail": {"planned_by": "playbook:default", "assignments": [{"key": "job", "agent": "worker", "needs": []}]}}');
-INSERT INTO "event" VALUES('run-plain',5,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.011945+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "job", "goal": "first", "needs": [], "round": 1}}');
-INSERT INTO "event" VALUES('run-plain',6,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.019815+00:00", "type": "status_change", "state": "running", "reason": "", "detail": {"worker": "w1", "attempt": 1}}');
-INSERT INTO "event" VALUES('run-plain',7,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.036443+00:00", "type": "tool_call_start", "call_id": "run-plain:job.1.1", "tool": "count", "arguments": {"what": "one"}, "attempt": 1}');
-INSERT INTO "event" VALUES('run-plain',8,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.041274+00:00", "type": "tool_call_result", "call_id": "run-plain:job.1.1", "tool": "count", "state": "done", "summary": "one", "seconds": 0.0}');
-INSERT INTO "event" VALUES('run-plain',9,'{"run_id": "run-plain", "assignment_id": "run-plain:job", "agent": "worker", "at": "2025-01-06T03:20:51.048135+00:00", "type": "tool_call_start", "call_id": "run-plain:job.2.1", "tool": "count", "arguments": {"what": "two"}, "attempt": 1}');
+INSERT INTO "event" VALUES('run-rounds',1,'{"run_id": "run-rounds", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:15.984289+00:00", "type": "status_change", "state": "accepted", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-rounds',2,'{"run_id": "run-rounds", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:15.998120+00:00", "type": "status_change", "state": "planning", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-rounds',3,'{"run_id": "run-rounds", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:16.003121+00:00", "type": "memory_recalled", "memories": [{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}], "note": ""}');
+INSERT INTO "event" VALUES('run-rounds',4,'{"run_id": "run-rounds", "assignment_id": "", "agent": "", "at": "2025-01-06T05:53:16.003295+00:00", "type": "status_change", "state": "working", "reason": "", "detail": {"planned_by": "playbook:default", "assignments": [{"key": "job", "agent": "worker", "needs": []}]}}');
+INSERT INTO "event" VALUES('run-rounds',5,'{"run_id": "run-rounds", "assignment_id": "run-rounds:job", "agent": "worker", "at": "2025-01-06T05:53:16.003362+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "job", "goal": "first", "needs": [], "round": 1}}');
+INSERT INTO "event" VALUES('run-rounds',6,'{"run_id": "run-rounds", "assignment_id": "run-rounds:job", "agent": "worker", "at": "2025-01-06T05:53:16.011164+00:00", "type": "status_change", "state": "running", "reason": "", "detail": {"worker": "w1", "attempt": 1}}');
+INSERT INTO "event" VALUES('run-rounds',7,'{"run_id": "run-rounds", "assignment_id": "run-rounds:job", "agent": "worker", "at": "2025-01-06T05:53:16.029410+00:00", "type": "tool_call_start", "call_id": "run-rounds:job.1.1", "tool": "count", "arguments": {"what": "one"}, "attempt": 1}');
+INSERT INTO "event" VALUES('run-rounds',8,'{"run_id": "run-rounds", "assignment_id": "run-rounds:job", "agent": "worker", "at": "2025-01-06T05:53:16.033734+00:00", "type": "tool_call_result", "call_id": "run-rounds:job.1.1", "tool": "count", "state": "done", "summary": "one", "seconds": 0.0}');
+INSERT INTO "event" VALUES('run-rounds',9,'{"run_id": "run-rounds", "assignment_id": "run-rounds:job", "agent": "worker", "at": "2025-01-06T05:53:16.042164+00:00", "type": "tool_call_start", "call_id": "run-rounds:job.2.1", "tool": "count", "arguments": {"what": "two"}, "attempt": 1}');
+INSERT INTO "event" VALUES('run-rounds',10,'{"run_id": "run-rounds", "assignment_id": "run-rounds:job", "agent": "worker", "at": "2025-01-06T05:53:16.045312+00:00", "type": "tool_call_result", "call_id": "run-rounds:job.2.1", "tool": "count", "state": "done", "summary": "two", "seconds": 0.0}');
+INSERT INTO "event" VALUES('run-rounds',11,'{"run_id": "run-rounds", "assignment_id": "run-rounds:job", "agent": "worker", "at": "2025-01-06T05:53:16.055599+00:00", "type": "finding", "finding": {"title": "\u9023\u7dda\u6c60\u8017\u76e1", "severity": "error", "score": 0.9, "detail": "", "key": "pool.exhausted", "evidence": [{"source": "app.log", "line": 2, "quote": "pool exhausted"}]}}');
+INSERT INTO "event" VALUES('run-rounds',12,'{"run_id": "run-rounds", "assignment_id": "run-rounds:job", "agent": "worker", "at": "2025-01-06T05:53:16.055740+00:00", "type": "status_change", "state": "done", "reason": "", "detail": {}}');
+INSERT INTO "event" VALUES('run-rounds',13,'{"run_id": "run-rounds", "assignment_id": "run-rounds:more", "agent": "worker", "at": "2025-01-06T05:53:16.061351+00:00", "type": "status_change", "state": "queued", "reason": "", "detail": {"key": "more", "goal": "second", "needs": [], "round": 2}}');
 CREATE TABLE job_run (
 	job VARCHAR NOT NULL, 
 	epoch VARCHAR NOT NULL, 
@@ -289,7 +294,7 @@ CREATE TABLE run (
 	version INTEGER NOT NULL, event_seq INTEGER DEFAULT '0' NOT NULL, shape INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (id)
 );
-INSERT INTO "run" VALUES('run-plain','default','local',NULL,'working','','{"text": "plain \u67e5\u4e00\u4e0b", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','default','playbook:default','[]','normal','[{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}]','','[]','','','','null','2058-08-08 05:07:30.986214','2025-01-06 03:20:50.989625','2025-01-06 03:20:51.007908',NULL,0,2,9,1);
+INSERT INTO "run" VALUES('run-rounds','default','local',NULL,'working','','{"text": "rounds twice", "sources": [{"name": "app.log", "path": null, "artifact": "0000000000000000000000000000000000000000000000000000000000000000"}], "labels": {"service": "checkout", "\u5730\u57df": "\u6771\u4eac"}, "namespace": "default", "user": "local", "session_id": null, "priority": "normal", "deadline_seconds": null, "brain": "auto"}','default','playbook:default','["again"]','normal','[{"id": "m-1", "kind": "procedure", "text": "checkout: a larger pool mended it", "tier": "high", "score": 0.8, "age_days": 2.0, "source": "run:old", "slots": {"cause": "pool.exhausted", "remedy": {"action": "resize"}}, "explain": {"relevance": 0.9}, "certified": true}]','','[]','','','','null','2058-08-08 07:39:55.967378','2025-01-06 05:53:15.976407','2025-01-06 05:53:16.059182',NULL,0,3,13,2);
 CREATE TABLE session (
 	id VARCHAR NOT NULL, 
 	namespace VARCHAR NOT NULL, 
@@ -330,8 +335,9 @@ CREATE TABLE turn (
 	PRIMARY KEY (id), 
 	UNIQUE (assignment_id, number)
 );
-INSERT INTO "turn" VALUES(1,'run-plain:job',1,'routine','','[{"tool": "count", "arguments": {"what": "one"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 03:20:51.025222',1);
-INSERT INTO "turn" VALUES(2,'run-plain:job',2,'routine','','[{"tool": "count", "arguments": {"what": "two"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 03:20:51.044006',1);
+INSERT INTO "turn" VALUES(1,'run-rounds:job',1,'routine','','[{"tool": "count", "arguments": {"what": "one"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 05:53:16.021545',2);
+INSERT INTO "turn" VALUES(2,'run-rounds:job',2,'routine','','[{"tool": "count", "arguments": {"what": "two"}}]','null','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 05:53:16.036351',2);
+INSERT INTO "turn" VALUES(3,'run-rounds:job',3,'routine','','[]','{"answer": "first: one, two [mem:m-1]", "findings": [{"title": "\u9023\u7dda\u6c60\u8017\u76e1", "severity": "error", "score": 0.9, "detail": "", "key": "pool.exhausted", "evidence": [{"source": "app.log", "line": 2, "quote": "pool exhausted"}]}], "not_found": [], "actions": [], "notifications": [], "not_done": [], "cited_memories": [], "facts": {"last": "first"}, "brain": "routine", "achieved": true, "partial": false, "usage": {"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}}','','{"turns": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0}',1,'2025-01-06 05:53:16.047509',2);
 CREATE TABLE working (
 	run_id VARCHAR NOT NULL, 
 	slot VARCHAR NOT NULL, 
@@ -340,6 +346,11 @@ CREATE TABLE working (
 	at DATETIME NOT NULL, 
 	PRIMARY KEY (run_id, slot)
 );
+INSERT INTO "working" VALUES('run-rounds','what','"rounds twice"','request','2025-01-06 05:53:15.976687');
+INSERT INTO "working" VALUES('run-rounds','where','["checkout", "app.log"]','request','2025-01-06 05:53:15.976687');
+INSERT INTO "working" VALUES('run-rounds','job.last','"first"','job','2025-01-06 05:53:16.052339');
+INSERT INTO "working" VALUES('run-rounds','job.found','["\u9023\u7dda\u6c60\u8017\u76e1"]','job','2025-01-06 05:53:16.052339');
+INSERT INTO "working" VALUES('run-rounds','job.done','["count: done", "count: done"]','job','2025-01-06 05:53:16.052339');
 CREATE INDEX ix_approval_run_id ON approval (run_id);
 CREATE INDEX ix_approval_state ON approval (state);
 CREATE INDEX ix_assignment_due ON assignment (state, lease_until);
