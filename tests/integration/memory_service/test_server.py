@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +105,8 @@ def test_opening_again_makes_only_what_a_kill_left_out(stub: Stub) -> None:
 
 def test_a_collection_of_other_dimensions_is_refused(stub: Stub) -> None:
     opened(stub).close()
-    with pytest.raises(Fatal, match="256 dimensions, not of 64"):
-        ServerIndex(connect(stub.url, None), "mem__one", 64)
+    with closing(connect(stub.url, None)) as client, pytest.raises(Fatal, match="256 dimensions, not of 64"):
+        ServerIndex(client, "mem__one", 64)
 
 
 def test_strict_mode_lets_every_request_of_ours_pass(stub: Stub) -> None:
