@@ -6,6 +6,7 @@ from typing import Any
 
 from qdrant_client import QdrantClient, models
 
+from kernel.errors import NightdeskError
 from memory_service.index.port import (
     DENSE_VECTOR,
     HELD,
@@ -33,7 +34,11 @@ class ServerIndex:
         self._collection = collection
         # the in-memory mode has no graph either, and warns of what would steer one
         self._graph = payload_indexes
-        ensure(client, collection, dimensions, payload_indexes=payload_indexes)
+        try:
+            ensure(client, collection, dimensions, payload_indexes=payload_indexes)
+        except NightdeskError:
+            client.close()  # nobody gets an index that could close it
+            raise
 
     def upsert(self, points: list[Point]) -> None:
         """Insert points, or replace those of a lower `rev`; a late message changes nothing."""
