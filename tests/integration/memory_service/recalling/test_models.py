@@ -45,7 +45,8 @@ def test_the_aids_that_are_switched_on_ask_the_model_and_what_it_costs_is_counte
             recall_timeout=40,
         )
         process = Process("test")
-        model = make_model(settings, Purse(database, connect(redis_url), settings.budgets))
+        redis = connect(redis_url)
+        model = make_model(settings, Purse(database, redis, settings.budgets))
         assert model is not None
         turn = ModelTurn(lambda: model, loop=lambda: process.loop)
         aids = aids_of(settings, turn)
@@ -55,6 +56,7 @@ def test_the_aids_that_are_switched_on_ask_the_model_and_what_it_costs_is_counte
         assert aids.rewriter.rewrite("why 503?", spender=spender, seconds=20) == "pool exhausted"
         turn.close()
         process.run(model.close())
+        process.run(redis.aclose())
         process.close()
     with database.reading() as session:
         [row] = session.exec(select(SpendRow).where(SpendRow.run_id == "run-1")).all()
