@@ -36,12 +36,16 @@ class Priority(StrEnum):
 class Source(Value):
     """One log a run may read: a path under an allowed root, or an attached artifact.
 
-    `name` is what evidence cites; `path` is absolute; `artifact` is an id in the artifact store.
+    `name` is what evidence cites; `path` is absolute; `artifact` is an id in the artifact store. With neither, it is
+    the name of a source that some worker's card carries. `format` and `zone` (an IANA name, for time stamps that name
+    none) overrule what the reader would find by itself.
     """
 
     name: str
     path: str | None = None
     artifact: str | None = None
+    format: str = ""
+    zone: str = ""
 
 
 class Request(Value):
@@ -67,7 +71,10 @@ class Evidence(Value):
 
 
 class Finding(Value):
-    """A claim with its evidence; `score` is 0..1, `key` names the kind of cause for playbooks and memory."""
+    """A claim with its evidence; `score` is 0..1, `key` names the kind of cause for playbooks and memory.
+
+    `reasons` say in plain words what the score rests on; `against` are lines that speak against the claim.
+    """
 
     title: str
     severity: Literal["critical", "error", "warning", "info"] = "error"
@@ -75,6 +82,8 @@ class Finding(Value):
     detail: str = ""
     key: str = ""
     evidence: list[Evidence] = []
+    reasons: list[str] = []
+    against: list[Evidence] = []
 
 
 class ActionOutcome(Value):

@@ -26,7 +26,7 @@ def _json(factory: Any = dict) -> Any:
 
 
 #: The shape of the JSON in a row, see kernel.shapes; 0 is what was written before shapes were counted.
-SHAPE = 2
+SHAPE = 3
 
 
 def _shape() -> Any:

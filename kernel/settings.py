@@ -56,6 +56,12 @@ class Settings(BaseSettings):
     artifact_max_bytes: int = 256 * 1024 * 1024
     log_roots: list[Path] | None = None  # default: the working directory and /var/log
     log_max_bytes: int = 2 * 1024**3  # of one log, decompressed; what lies beyond is not read, and said
+    log_max_lines: int = Field(default=50_000_000, ge=1)  # of one log; likewise
+    log_zone: str = "UTC"  # of time stamps that name no zone, where their source says none; an IANA name
+    log_readers: int = Field(default=0, ge=0)  # processes that read one large log; 0: one per core, at most 4
+    log_sources: Path | None = None  # named sources; default: ops/sources.yaml
+    redact_allow: list[str] = []  # RE2 patterns: what one matches whole is shown, whatever it looks like
+    redact_deny: list[str] = []  # RE2 patterns: what one matches is hidden
 
     # the model: none by default, then every agent uses its routine
     model_base_url: str | None = None

@@ -155,8 +155,13 @@ def _to_2(_table: str, columns: Columns) -> Columns:
     return columns
 
 
+def _to_3(_table: str, columns: Columns) -> Columns:
+    """Return what shape 2 held: shape 3 only adds a source's format and zone, and what speaks for and against a finding."""
+    return columns
+
+
 #: The step at index n brings shape n to n + 1. Add one with every new SHAPE; a step is never changed again.
-STEPS: tuple[Step, ...] = (_to_1, _to_2)
+STEPS: tuple[Step, ...] = (_to_1, _to_2, _to_3)
 
 _JSON: dict[type[Shaped], tuple[str, ...]] = {
     kind: tuple(c.name for c in SQLModel.metadata.tables[_table(kind)].columns if isinstance(c.type, JSON))

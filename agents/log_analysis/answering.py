@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agents.log_analysis.causes import rank
+from agents.log_analysis.formats.levels import from_text
+from agents.log_analysis.formats.text import cut_words
+from agents.log_analysis.judging.causes import rank
 from agents.log_analysis.kinds import ERROR, KINDS, kind_of
-from agents.log_analysis.levels import from_text
 from agents.log_analysis.orders import not_followed
-from agents.log_analysis.text import cut_words
 from agents.log_analysis.wording import style, words
 from agents.runtime.spec import DoneCall, TurnView
 from kernel.contracts import Evidence, Finding, MemoryHit, NotDone, Outcome

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.log_analysis.library import LIBRARY
-from agents.log_analysis.scan import Scan
-from agents.log_analysis.sources import resolve
-from agents.log_analysis.table import Row
-from agents.log_analysis.text import clean, cut
-from agents.log_analysis.times import iso
+from agents.log_analysis.formats.text import clean, cut
+from agents.log_analysis.formats.times import iso
+from agents.log_analysis.scanning.library import LIBRARY
+from agents.log_analysis.scanning.scan import Scan
+from agents.log_analysis.scanning.table import Row
+from agents.log_analysis.sources.files import resolve
 from agents.runtime.tools import ToolContext
 from kernel.artifacts import ArtifactStore
 from kernel.contracts import Source

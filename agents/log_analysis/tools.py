@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.log_analysis.comparing import Window, compare_of
-from agents.log_analysis.histogram import histogram_of
-from agents.log_analysis.overview import overview_of
+from agents.log_analysis.asking.comparing import Window, compare_of
+from agents.log_analysis.asking.histogram import histogram_of
+from agents.log_analysis.asking.overview import overview_of
+from agents.log_analysis.asking.searching import Query, read_level, read_time, search_of
+from agents.log_analysis.formats.text import cut
 from agents.log_analysis.reading import Reading, find, fit, open_reading
-from agents.log_analysis.searching import Query, read_level, read_time, search_of
-from agents.log_analysis.summary import summarise
-from agents.log_analysis.text import cut
+from agents.log_analysis.scanning.summary import summarise
 from agents.runtime.tools import Tool, ToolContext, in_thread, tool
 from kernel.errors import Correctable, NightdeskError
 from kernel.settings import Settings

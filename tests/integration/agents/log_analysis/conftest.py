@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agents.log_analysis.agent import AGENT
-from agents.log_analysis.library import LIBRARY
+from agents.log_analysis.scanning.library import LIBRARY
 from agents.runtime.evidence import quote_stands
 from agents.runtime.spec import DoneCall, DoneTurn, TurnView
 from agents.runtime.tools import Resources, ToolContext

@@ -53,7 +53,7 @@ def test_a_phrase_has_the_fields_of_its_template(table: dict[str, str]) -> None:
 
 def test_every_phrase_of_the_agent_is_said_somewhere() -> None:
     folder = Path(agents.log_analysis.__file__).parent
-    said = "".join(p.read_text(encoding="utf-8") for p in folder.glob("*.py") if p.name != "wording.py")
+    said = "".join(p.read_text(encoding="utf-8") for p in folder.rglob("*.py") if p.name != "wording.py")
     own = set(ZH) - set(KINDS_ZH) - set(STATES_ZH)
     assert [phrase for phrase in own if phrase not in said] == []
 

@@ -1,0 +1,66 @@
+"""Counts events over time in equal buckets."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import Any
+
+from agents.log_analysis.asking.searching import Query, hits
+from agents.log_analysis.formats.times import iso
+from agents.log_analysis.reading import Reading, fit
+from agents.log_analysis.scanning.summary import summarise
+from kernel.errors import Correctable
+
+#: More buckets than this say no more to anyone.
+_BUCKETS = 60
+_STEPS = (0.001, 0.01, 0.1, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_400, 604_800)
+_WIDTH = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def histogram_of(reading: Reading, query: Query, bucket: str) -> dict[str, Any]:
+    """Return counts per bucket with a sparkline; empty buckets are not listed."""
+    summary = summarise(reading.scan, query.file)
+    if summary.start is None or summary.end is None:
+        raise Correctable("the log has no times", next_step="Use search or context by line instead.")
+    window = summary.end - summary.start
+    width = _width(bucket, window)
+    counts: Counter[int] = Counter()
+    total = untimed = 0
+    for _, _, row in hits(reading, query):
+        total += 1
+        if row is None or math.isnan(row.time):
+            untimed += 1
+        else:
+            counts[int((row.time - summary.start) // width)] += 1
+    highest = max(counts.values(), default=0)
+    last = int(window // width)
+    line = "".join(_BARS[math.ceil(counts[n] * 7 / highest)] if counts[n] else " " for n in range(last + 1))
+    rows = [{"from": iso(summary.start + n * width), "count": counts[n]} for n in sorted(counts)]
+    answer = {
+        "bucket_seconds": width,
+        "total": total,
+        "without_time": untimed,
+        "sparkline": line,
+        "buckets": rows,
+    }
+    return fit(answer, "buckets")
+
+
+def _width(bucket: str, window: float) -> float:
+    smallest = window / _BUCKETS
+    if bucket in ("", "auto"):
+        return next((s for s in _STEPS if s >= smallest), max(smallest, 1e-3))
+    found = _WIDTH.fullmatch(bucket.strip())
+    if not found or float(found[1]) <= 0:
+        raise Correctable(f"{bucket!r} is no width", next_step="Use 10s, 1m, 1h or auto.")
+    width = float(found[1]) * _UNITS[found[2]]
+    if width < smallest:
+        raise Correctable(
+            f"{bucket!r} makes more than {_BUCKETS} buckets",
+            next_step=f"Use at least {math.ceil(smallest * 1000)}ms, or auto.",
+        )
+    return width

@@ -1,0 +1,1 @@
+"""What counts as trouble, and what the likeliest cause of it is."""

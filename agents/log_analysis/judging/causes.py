@@ -1,0 +1,237 @@
+"""Ranks candidate causes from what the tools answered; each finding cites lines of those answers only; pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from agents.log_analysis.formats.text import cut_words
+from agents.log_analysis.judging.chains import chain_text, when
+from agents.log_analysis.kinds import ERROR, KINDS, SYMPTOM, kind_of
+from kernel.contracts import Evidence, Finding
+from kernel.wording import ENGLISH, Words
+
+#: Findings reported; the raw score that counts as certain; below the floor a problem is not worth a finding.
+FINDINGS = 5
+_CERTAIN = 1.45
+_FLOOR = 0.1
+#: A change is told with the trouble if it came so shortly before it (seconds), or within this share of the window.
+_SHORTLY = 900.0
+_SHORTLY_SHARE = 0.1
+
+_WEIGHTS = {k.key: k.weight for k in (*KINDS, ERROR)}
+_RATIO = re.compile(r"\b\d+\s?/\s?\d+\b")
+_NUMBER = re.compile(r"\d")
+#: A phrase must stand in one line as written: no value, no joint of message and exception, no quote that JSON escapes.
+_BREAKS = re.compile(r"<\*>| \| |[\"\\…]")
+_PHRASE = 8
+#: A service is told by name where the log calls it by one.
+_NAME = re.compile(r"[\w.-]{2,60}")
+_TITLE = 200
+
+_Row = dict[str, Any]
+
+
+@dataclass
+class Cause:
+    """Problems of one kind in one service, the likeliest first."""
+
+    key: str
+    rows: list[_Row] = field(default_factory=list)
+
+    @property
+    def first(self) -> _Row:
+        """Return the row that appeared first."""
+        return min(self.rows, key=when)
+
+    @property
+    def telling(self) -> _Row:
+        """Return the row whose message says most: one with a ratio, then with a number, then the first."""
+
+        def rank(row: _Row) -> tuple[bool, bool, int]:
+            text = row["message"]
+            level = row["level"] in ("error", "fatal")
+            return (
+                not (level and _RATIO.search(text)),
+                not (level and _NUMBER.search(text)),
+                self.rows.index(row),
+            )
+
+        return min(self.rows, key=rank)
+
+    @property
+    def count(self) -> int:
+        """Return how many lines tell of it."""
+        return sum(int(row["count"]) for row in self.rows)
+
+
+def rank(
+    overview: dict[str, Any], comparison: dict[str, Any] | None = None, *, say: Words = ENGLISH
+) -> list[Finding]:
+    """Return the findings, the likeliest cause first; nothing where the log tells of no trouble."""
+    causes = _causes(overview.get("problems", []))
+    findings = []
+    for position, cause in enumerate(causes[:FINDINGS]):
+        score = max(0.0, min(1.0, cause.rows[0]["score"] / _CERTAIN))
+        if score < _FLOOR:
+            continue
+        top = not position
+        change = _change(overview, cause) if top else None
+        findings.append(
+            Finding(
+                title=_title(cause, say),
+                severity=_severity(cause),
+                score=round(score, 2),
+                key=cause.key,
+                detail=_detail(cause, overview, comparison if top else None, change, chain=top, say=say),
+                evidence=_evidence(cause, change),
+            )
+        )
+    return findings
+
+
+def phrase(row: _Row) -> str:
+    """Return a fixed piece of a problem's template, which a later search can look for.
+
+    The message before its exception, where it tells the kind of the cause itself: that line comes first.
+    """
+    parts = [_pieces(part) for part in str(row.get("template", "")).split(" | ")]
+    for part in parts:
+        told = [piece for piece in part if (kind := kind_of(piece)) and kind.key == row["kind"]]
+        if told:
+            return max(told, key=len)
+    best = max((piece for part in parts for piece in part), key=len, default="")
+    return best or str(row["message"])[:80]
+
+
+def _pieces(text: str) -> list[str]:
+    """Return what is fixed in a template and long enough to be looked for."""
+    pieces = (piece.strip(" :;,.-|()[]'") for piece in _BREAKS.split(text))
+    return [piece for piece in pieces if len(piece) >= _PHRASE]
+
+
+def _causes(rows: Iterable[_Row]) -> list[Cause]:
+    causes: dict[tuple[str, str], Cause] = {}
+    for row in rows:
+        kind = row["kind"]
+        if kind == ERROR.key:
+            part = str(row["id"])
+        else:  # symptoms of one kind are one finding, whichever services show them
+            part = (row.get("services") or [""])[0] if _WEIGHTS.get(kind, 1.0) >= SYMPTOM else ""
+        causes.setdefault((kind, part), Cause(kind)).rows.append(row)
+    return sorted(causes.values(), key=lambda c: -c.rows[0]["score"])
+
+
+def _title(cause: Cause, say: Words) -> str:
+    row = cause.telling
+    service = (row.get("services") or [""])[0]
+    message = row["message"]
+    label = row["label"]
+    head = f"{service}: " if service and service.lower() not in message.lower() else ""
+    said = cause.key == ERROR.key or " ".join(label.lower().split()[:2]) in message.lower()
+    text = message if said else say("{label}: {message}", label=say.plain(label), message=message)
+    return cut_words(f"{head}{text}", _TITLE)
+
+
+def _severity(cause: Cause) -> Any:
+    levels = {row["level"] for row in cause.rows}
+    if "fatal" in levels or (cause.rows[0]["score"] > 1 and "error" in levels):
+        return "critical"
+    return "error" if "error" in levels else "warning"
+
+
+def _detail(
+    cause: Cause,
+    overview: dict[str, Any],
+    comparison: dict[str, Any] | None,
+    change: _Row | None,
+    *,
+    chain: bool,
+    say: Words,
+) -> str:
+    parts = [_how_often(cause, say)]
+    if all(row.get("chronic") for row in cause.rows):
+        parts.append(say("It is there all the time, so it is hardly what changed"))
+    blamed = sorted({row["blames"] for row in cause.rows if row.get("blames")})
+    if blamed:
+        parts.append(say("It follows from {blamed}", blamed=", ".join(blamed)))
+    if chain:
+        parts += chain_text(overview, cause.first, say)
+    if change:
+        where = f"{change['source']}:{change['line']}"
+        parts.append(say("It follows a change at {time} ({where})", time=change["time"], where=where))
+    if comparison:
+        parts.append(_comparison_text(comparison, say))
+    if service := next(
+        (s for row in cause.rows for s in row.get("services") or [] if _NAME.fullmatch(s)), ""
+    ):
+        # with the pattern after it: what the memory keeps of a cause
+        parts.append(say("Service: {service}", service=service))
+    parts.append(say('Pattern: "{phrase}"', phrase=phrase(cause.rows[0])))
+    return f"{say.plain('. ').join(parts)}{say.plain('.')}"
+
+
+def _how_often(cause: Cause, say: Words) -> str:
+    first = cause.first["first"]
+    last = max(
+        (r.get("last") or r["first"] for r in cause.rows), key=lambda spot: (spot["time"], spot["line"])
+    )
+    none = say("no time")
+    lines = say("1 line tells") if cause.count == 1 else say("{count} lines tell", count=cause.count)
+    where = f"{first['source']}:{first['line']}"
+    text = say(
+        "{lines} of it, first at {time} ({where})", lines=lines, time=first["time"] or none, where=where
+    )
+    if cause.count == 1:
+        return text
+    return text + say(", last at {time} (line {line})", time=last["time"] or none, line=last["line"])
+
+
+def _comparison_text(comparison: dict[str, Any], say: Words) -> str:
+    counts = {name: comparison[f"{name}_total"] for name in ("new", "more", "fewer", "vanished")}
+    text = say(
+        "Kinds of lines against the time before: new {new}, more often {more}, less often {fewer}, vanished {vanished}",
+        **counts,
+    )
+    gone = [row["template"][:80] for row in comparison.get("vanished", [])[:2]]
+    return text + (f" ({'; '.join(gone)})" if gone else "")
+
+
+def _change(overview: dict[str, Any], cause: Cause) -> _Row | None:
+    """Return the last change before the cause first showed, if it is near."""
+    began = _moment(cause.first["first"]["time"])
+    start, end = (_moment(overview["window"][side]) for side in ("from", "to"))
+    if began is None:
+        return None
+    near = _SHORTLY
+    if start is not None and end is not None:
+        near = max(near, (end - start) * _SHORTLY_SHARE)
+    best: tuple[float, _Row] | None = None
+    for row in overview.get("changes", []):
+        moment = _moment(row["time"])
+        if moment is None or not 0 <= began - moment <= near:
+            continue
+        if best is None or moment > best[0]:
+            best = (moment, row)
+    return best[1] if best else None
+
+
+def _moment(text: str) -> float | None:
+    return datetime.fromisoformat(text).timestamp() if text else None
+
+
+def _evidence(cause: Cause, change: _Row | None) -> list[Evidence]:
+    spots = [cause.first["first"], cause.telling["first"]]
+    spots += [row["root"] for row in cause.rows[:2] if row.get("root")]
+    spots += [row["first"] for row in cause.rows[:2]]
+    spots += [change] if change else []
+    spots += [row["last"] for row in cause.rows[:1] if row.get("last", {}).get("quote")]
+    seen: dict[tuple[str, int], Evidence] = {}
+    for spot in spots:
+        place = (spot["source"], spot["line"])
+        if place not in seen and spot["quote"].strip():
+            seen[place] = Evidence(source=spot["source"], line=spot["line"], quote=spot["quote"])
+    return list(seen.values())[:6]

@@ -1,0 +1,141 @@
+"""Which templates tell of trouble, and how likely each is the root of it; pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from agents.log_analysis.formats.levels import Level
+from agents.log_analysis.kinds import ERROR, SYMPTOM, Kind
+from agents.log_analysis.scanning.scan import Profile, Scan
+from agents.log_analysis.scanning.summary import PARTS, Group, Summary
+
+#: A kind of line that is there all the time is not what broke something now.
+CHRONIC_SHARE = 0.6
+#: … unless one part of the window has so many times its usual number.
+BURST_FACTOR = 5.0
+#: Warnings without an error beside them count from so many on.
+WARNINGS = 5
+
+#: What each fact adds to the weight of a kind. Set by hand on made-up incidents, not fitted to a data set.
+_FIRST = 0.35
+_FATAL = 0.05
+_WARNING = -0.3
+_CHRONIC = -0.45
+_NAMES_CULPRIT = -0.35
+_MANY = 0.08
+
+_SATURATED = re.compile(r"\b(\d{1,7})\s?/\s?(\d{1,7})\b")
+_IDS = re.compile(r"(?i)\b(?:trace|span|request|req|correlation)[_ -]?id[:=]\s*[\w-]+[,;]?\s*")
+_PLACE = re.compile(r"^(?:[\w.$\[\]/-]+#\d+|\[[\w.$@:/-]+\] -|[\w./-]+\.\w{1,4}:\d+\]?)\s+")
+_FAILS = re.compile(
+    r"(?i)fail|error|unavail|unable|cannot|refus|timed? ?out|\b5\d\d\b|invalid|down\b|lost|returned|respon"
+)
+
+
+@dataclass
+class Problem:
+    """One template that tells of trouble. `rank` counts by first appearance among the sudden ones."""
+
+    group: Group
+    profile: Profile
+    kind: Kind
+    chronic: bool
+    burst: bool
+    rank: int = 0
+    score: float = 0.0
+    blames: str = ""
+
+
+def problems(scan: Scan, summary: Summary) -> list[Problem]:
+    """Return all problems, the likeliest root first."""
+    found = [p for g in summary.groups.values() if (p := _problem(scan.profiles[g.template], g))]
+    errors = any(p.group.level >= Level.error for p in found)
+    if not errors:
+        found = [p for p in found if p.group.count >= WARNINGS or p.kind.alone or _full(p.profile.message)]
+    sudden = sorted((p for p in found if not p.chronic), key=_order)
+    strong = [p for p in sudden if p.group.level >= Level.error] or sudden
+    for rank, problem in enumerate(strong):
+        problem.rank = rank
+    names = _names(scan, found)
+    for problem in found:
+        problem.blames = _blamed(scan, problem, names)
+        problem.score = _score(problem, early=problem in strong)
+    return sorted(found, key=lambda p: (-p.score, _order(p)))
+
+
+def _problem(profile: Profile, group: Group) -> Problem | None:
+    """Judge one template: errors always, warnings of a known kind, other lines only where they leave no doubt."""
+    kind = profile.kind
+    if group.level < Level.error:
+        if kind is None or (group.level < Level.warning and not kind.alone):
+            return None
+        if group.level in (Level.trace, Level.debug):
+            return None
+        if kind.weight < SYMPTOM:
+            return None
+    usual = sorted(group.parts)[PARTS // 2]
+    burst = max(group.parts) >= BURST_FACTOR * max(1, usual) and usual > 0
+    return Problem(group, profile, kind or ERROR, group.spread >= CHRONIC_SHARE and not burst, burst)
+
+
+def _order(problem: Problem) -> tuple[float, int, int]:
+    first = problem.group.first
+    return (first.time if not math.isnan(first.time) else math.inf, first.file, first.line)
+
+
+def readable(message: str) -> str:
+    """Return a message without the ids and code places that stand before what it says."""
+    short = _IDS.sub("", _PLACE.sub("", message)).strip()
+    return short or message
+
+
+def _full(message: str) -> bool:
+    """Tell whether a message shows something used up, as 100/100 does."""
+    return any(int(a) >= int(b) > 1 for a, b in _SATURATED.findall(message))
+
+
+def _names(scan: Scan, found: list[Problem]) -> dict[str, int]:
+    """Return the services that have problems themselves, by the words other lines would use for them."""
+    names: dict[str, int] = {}
+    for problem in found:
+        if problem.group.level < Level.error:
+            continue
+        for number in problem.group.services:
+            name = scan.services[number].lower()
+            if len(name) < 4:  # noqa: PLR2004 - shorter names stand in too many words
+                continue
+            names[name] = number
+            bare = re.sub(r"[-_. ]?(?:service|svc|server)$", "", re.sub(r"^ts-", "", name))
+            if len(bare) >= 4:  # noqa: PLR2004 - as above
+                names[bare + " service"] = names[bare + " svc"] = number
+    return names
+
+
+def _blamed(scan: Scan, problem: Problem, names: dict[str, int]) -> str:
+    """Return the service with problems of its own that a line says has failed it."""
+    message = problem.profile.message.lower()
+    if not _FAILS.search(message):
+        return ""
+    for name, number in names.items():
+        if number not in problem.group.services and re.search(
+            rf"(?<![\w-]){re.escape(name)}(?![\w-])", message
+        ):
+            return scan.services[number]
+    return ""
+
+
+def _score(problem: Problem, *, early: bool) -> float:
+    score = problem.kind.weight
+    if problem.group.level >= Level.fatal:
+        score += _FATAL
+    elif problem.group.level <= Level.warning and not problem.kind.alone:
+        score += _WARNING
+    if problem.chronic:
+        score += _CHRONIC
+    elif early:
+        score += _FIRST / (1 + problem.rank)
+    if problem.blames:
+        score += _NAMES_CULPRIT
+    return score + _MANY * min(1.0, math.log10(problem.group.count) / 4)

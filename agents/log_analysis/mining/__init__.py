@@ -1,0 +1,1 @@
+"""Templates: which lines are one kind of line, and which of their words are values."""

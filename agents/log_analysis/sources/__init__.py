@@ -1,0 +1,1 @@
+"""Where logs come from: files, archives and rotated sets, under the allowed roots."""
