@@ -156,7 +156,7 @@ def _to_2(_table: str, columns: Columns) -> Columns:
 
 
 def _to_3(_table: str, columns: Columns) -> Columns:
-    """Return what shape 2 held: shape 3 only adds a source's format and zone, and what speaks for and against a finding."""
+    """Return what shape 2 held: shape 3 only adds a source's format and zone, and what a finding rests on."""
     return columns
 
 
