@@ -12,6 +12,13 @@ Phrases = Mapping[str, str]
 KINDS_ZH: Phrases = {
     "Out of memory": "内存不足",
     "No space left on disk": "磁盘空间不足",
+    "The command to start does not exist": "启动命令不存在",
+    "The image cannot be pulled": "镜像无法拉取",
+    "No node can take the pod": "没有节点可以调度该 Pod",
+    "A health probe fails": "健康探针失败",
+    "Work piles up": "任务积压",
+    "The container restarts again and again": "容器反复重启",
+    "Slow operations": "操作缓慢",
     "Too many open files": "打开的文件过多",
     "Connection pool exhausted": "连接池耗尽",
     "Certificate or TLS failure": "证书或 TLS 故障",

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of cause. `weight` says how far down the chain it usually lies; `alone` needs no error level."""
-
-    key: str
-    label: str
-    weight: float
-    pattern: re.Pattern[str]
-    alone: bool = False
-
-
-def _kind(key: str, label: str, weight: float, pattern: str, *, alone: bool = False) -> Kind:
-    return Kind(key, label, weight, re.compile(rf"(?i){pattern}"), alone)
+from agents.log_analysis.platforms import PLATFORM_KINDS, Kind
+from agents.log_analysis.platforms import kind as _kind
 
 
 #: The first that matches names the line. A weight below SYMPTOM marks what follows from something else.
 KINDS = (
+    *PLATFORM_KINDS,
     _kind(
         "out_of_memory",
         "Out of memory",
@@ -128,11 +116,13 @@ KINDS = (
         "configuration",
         "Configuration is wrong or missing",
         0.95,
-        r"missing (?:\w+ ){0,3}(?:config\w*|env\w*|setting|variable|key)|invalid (?:\w+ )?config"
+        r"missing (?:required )?(?:\w+ ){0,3}(?:config\w*|env\w*|setting|variable|key|option|parameter)|invalid (?:\w+ )?config"
         r"|environment variable"
         r"|misconfigur|unknown (?:property|option|flag|directive)|(?:pars|load"
         r"|read)\w* (?:the )?config.{0,40}(?:fail|error)"
         r"|(?:fail|error)\w*.{0,30}(?:pars|load|read)\w* .{0,20}config|config\w*.{0,30}(?:not found|invalid|error)"
+        r"|CreateContainerConfigError|(?:configmap|secret) \"[^\"]{1,200}\" not found|MountVolume\.SetUp failed"
+        r"|\w+ (?:is )?(?:not set|must be set|is required|not configured)\b"
         r"|ModuleNotFound|ImportError|cannot find module|ClassNotFound|NoClassDefFound|配置.{0,8}(?:错误|缺失)",
     ),
     _kind(
@@ -145,6 +135,13 @@ KINDS = (
         r"|network is unreachable|link has been severed|连接(?:断开|丢失|重置)",
     ),
     _kind(
+        "backlog",
+        "Work piles up",
+        0.7,
+        r"consumer lag|\blag(?:ging)? (?:behind|is|of|grew|growing|increas\w*)|(?:queue|buffer|backlog) (?:is )?"
+        r"(?:full|overflow|growing|depth)|falling behind|backpressure|max\.poll\.interval|消息积压|积压",
+    ),
+    _kind(
         "timeout",
         "Timeout",
         0.85,
@@ -154,7 +151,7 @@ KINDS = (
         "crash",
         "Crash",
         0.9,
-        r"\bpanic\b|segmentation fault|segfault|SIG(?:SEGV|ABRT|BUS|KILL)|core dumped|CrashLoop|unhandled exception"
+        r"\bpanic\b|segmentation fault|segfault|SIG(?:SEGV|ABRT|BUS|KILL)|core dumped|unhandled exception"
         r"|uncaught|assert(?:ion)? fail|stack overflow|NullPointer|NullReference|nil pointer|kernel bug|\bOops\b",
         alone=True,
     ),
@@ -186,6 +183,9 @@ KINDS = (
 
 #: A line of an error level that fits no kind.
 ERROR = Kind("error", "Errors", 0.6, re.compile(r"(?!)"))
+
+#: Durations that are high or rose; found by measuring, not by a word.
+SLOW = Kind("slow", "Slow operations", 0.8, re.compile(r"(?!)"))
 
 SYMPTOM = 0.55
 

@@ -65,3 +65,27 @@ def test_changes(text: str) -> None:
 @pytest.mark.parametrize("text", ["session opened for user deploy by (uid=0)", "request 42 served"])
 def test_no_changes(text: str) -> None:
     assert not CHANGE.search(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        (
+            'unable to start container process: exec: "wge": executable file not found in $PATH',
+            "command_not_found",
+        ),
+        ("Main PID: 812 (code=exited, status=203/EXEC)", "command_not_found"),
+        ('Failed to pull image "shop:1.0.9": manifest unknown', "image_pull"),
+        ("Back-off restarting failed container app in pod shop", "restarting"),
+        ("0/3 nodes are available: 3 Insufficient memory", "unschedulable"),
+        ("Readiness probe failed: HTTP probe failed with statuscode: 500", "probe_failed"),
+        ('configmap "shop-settings" not found', "configuration"),
+        ("DATABASE_URL is not set", "configuration"),
+        ("consumer lag is 40000 messages", "backlog"),
+        ("open /data/x: permission denied", "auth_failure"),
+    ],
+)
+def test_kinds_of_platforms_and_of_work_that_piles_up(text: str, key: str) -> None:
+    kind = kind_of(text)
+    assert kind is not None
+    assert kind.key == key
