@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from agents.log_analysis.formats.detection import Tally, form_named
 from agents.log_analysis.formats.fields import FieldReader, Read
 from agents.log_analysis.formats.levels import Level, from_status, from_text, hint
 from agents.log_analysis.formats.times import Stamps
@@ -55,9 +56,11 @@ class Record:
 class Parser:
     """Reads the lines of one file in order; `form` says what kind of log it turned out to be."""
 
-    def __init__(self, reference: datetime) -> None:
-        self.stamps = Stamps(reference)
-        self.forms: dict[str, int] = {}
+    def __init__(self, reference: datetime, form: str = "", zone: str = "UTC") -> None:
+        """Read by the format named, else by what each line is; take stamps that name no zone in `zone`."""
+        self.stamps = Stamps(reference, zone)
+        self._forced = form_named(form)
+        self._tally = Tally(self._forced)
         self._fields = FieldReader(self.stamps)
         self._columns: list[str] = []
         self._separator = ","
@@ -70,7 +73,7 @@ class Parser:
             return found
         if self._columns and not nesting and not text.startswith("#") and (found := self._row(text)):
             return found
-        if text.startswith("#") or not self.forms:
+        if text.startswith("#") or not self._tally.forms:
             self._header(text)
         if "=" in text and _LOGFMT_START.match(text):
             pairs = {k: _unquoted(v) for k, v in _LOGFMT.findall(text)}
@@ -81,10 +84,20 @@ class Parser:
     @property
     def form(self) -> str:
         """Return the kind of log that most lines are."""
-        return max(self.forms, key=lambda f: self.forms[f], default="empty")
+        return self._tally.form
+
+    @property
+    def confidence(self) -> float:
+        """Return the share of lines that are of that kind, 0 to 1."""
+        return self._tally.confidence
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what was assumed while reading."""
+        return self.stamps.notes
 
     def _note(self, form: str) -> None:
-        self.forms[form] = self.forms.get(form, 0) + 1
+        self._tally.note(form)
 
     def _framed(self, text: str) -> Record | None:
         """Read what a container runtime or a tool put round the line."""

@@ -33,6 +33,8 @@ _EPOCH_RANGE = (788_918_400, 4_102_444_800)
 #: A stamp stands near the start of its line.
 HEAD = 160
 _MEMO_LIMIT = 4096
+#: Said of a file whose stamps name no zone; another zone takes the place of UTC.
+_ZONELESS = "time stamps name no zone: taken as UTC"
 
 
 def _clock(hour: str, minute: str, second: str, fraction: str | None) -> float:
@@ -169,11 +171,17 @@ class Stamps:
     stamps without a zone were met: they are taken as UTC, and the result says so.
     """
 
-    def __init__(self, reference: datetime) -> None:
+    def __init__(self, reference: datetime, zone: str = "UTC") -> None:
         self.reference = reference
+        self.zone = zone
         self.zoneless = False
         self._shapes = list(_SHAPES)
         self._memo: dict[str, float | None] = {}
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what was assumed about the stamps."""
+        return [_ZONELESS.removesuffix("UTC") + self.zone] if self.zoneless else []
 
     def find(self, text: str) -> tuple[float, int, int] | None:
         """Return epoch seconds and the span of the first stamp near the start of a line."""

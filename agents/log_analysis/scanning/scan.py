@@ -23,7 +23,8 @@ from kernel.errors import Correctable, NightdeskError
 #: What is kept of a template's first message, and what the miner looks at.
 SAMPLE = 400
 _MINED = 1200
-_SERVICE_LIMIT = 5000
+#: Services, and hosts, told apart.
+_NAME_LIMIT = 5000
 #: Lines that tell of deploys and changed settings; more of them are a log of deploys.
 _CHANGE_LIMIT = 2000
 #: A file without stamps or levels in which so much is not text is no log.
@@ -52,6 +53,7 @@ class FileFacts:
     events: int = 0
     size: int = 0
     form: str = ""
+    confidence: float = 0.0
     seen: int = 0
     junk: int = 0
     structured: int = 0
@@ -69,10 +71,12 @@ class Scan:
         self.miner = Miner(refine=_refine)
         self.profiles: dict[int, Profile] = {}
         self.services: list[str] = [""]
+        self.hosts: list[str] = [""]
         self.summaries: dict[int | None, object] = {}
         self.changes: list[Row] = []
         self._bodies: list[Body] = []
         self._service_ids: dict[str, int] = {"": 0}
+        self._host_ids: dict[str, int] = {"": 0}
         self._scratch, self._max_bytes = scratch, max_bytes
         weakref.finalize(self, _close, self._bodies, self.table)
 
@@ -108,7 +112,7 @@ class Scan:
             time = event.record.time
             moment = moment if time is None else time
             self._take(event, number, moment, fallback, facts)
-        facts.lines, facts.form = body.lines, parser.form
+        facts.lines, facts.form, facts.confidence = body.lines, parser.form, parser.confidence
         if facts.structured * 5 < facts.events and facts.junk > _JUNK_SHARE * facts.seen:
             self._bodies.pop().close()
             raise Correctable(
@@ -129,19 +133,22 @@ class Scan:
         facts.junk += message.count("\ufffd")
         facts.events += 1
         facts.structured += event.record.structured or event.record.named
-        service = self._service(event.record.service or fallback)
-        self.table.add(file, event.line, moment, level, template, service)
+        service = _number(self.services, self._service_ids, event.record.service or fallback)
+        host = _number(self.hosts, self._host_ids, event.record.host)
+        self.table.add(file, event.line, moment, level, template, service, host)
         if self.profiles[template].change and level < Level.error and len(self.changes) < _CHANGE_LIMIT:
-            self.changes.append(Row(file, event.line, moment, level, template, service))
+            self.changes.append(Row(file, event.line, moment, level, template, service, host))
 
-    def _service(self, name: str) -> int:
-        number = self._service_ids.get(name)
-        if number is None:
-            if len(self.services) >= _SERVICE_LIMIT:
-                return 0
-            number = self._service_ids[name] = len(self.services)
-            self.services.append(name[:80])
-        return number
+
+def _number(names: list[str], known: dict[str, int], name: str) -> int:
+    """Return the number of a service or host; past the limit all new ones are nobody."""
+    number = known.get(name)
+    if number is None:
+        if len(names) >= _NAME_LIMIT:
+            return 0
+        number = known[name] = len(names)
+        names.append(name[:80])
+    return number
 
 
 def _group(level: Level) -> str:
@@ -174,9 +181,7 @@ def _notes(body: Body, parser: Parser) -> list[str]:
         notes.append(f"{body.cut_lines} very long line(s) were cut; head and end were kept")
     if body.nul_bytes:
         notes.append(f"{body.nul_bytes:,} NUL bytes were skipped (a hole left by truncating the file)")
-    if parser.stamps.zoneless:
-        notes.append("time stamps name no zone: taken as UTC")
-    return notes
+    return notes + parser.notes
 
 
 def _close(bodies: list[Body], table: Table) -> None:
