@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.log_analysis.asking.comparing import Window, compare_of
+from agents.log_analysis.asking.comparing import compare_of
 from agents.log_analysis.asking.histogram import histogram_of
 from agents.log_analysis.asking.overview import overview_of
-from agents.log_analysis.asking.searching import Query, read_level, read_time, search_of
-from agents.log_analysis.formats.text import cut
-from agents.log_analysis.reading import Reading, find, fit, open_reading
-from agents.log_analysis.scanning.summary import summarise
+from agents.log_analysis.asking.searching import Query, read_cursor, read_level, read_time, search_of
+from agents.log_analysis.asking.surroundings import context_of
+from agents.log_analysis.asking.templates import Choice, templates_of
+from agents.log_analysis.asking.windows import split_windows
+from agents.log_analysis.reading import find, open_reading
 from agents.runtime.tools import Tool, ToolContext, in_thread, tool
 from kernel.errors import Correctable, NightdeskError
 from kernel.settings import Settings
@@ -18,9 +19,6 @@ from kernel.settings import Settings
 #: Seconds: each tool may be the first to read the log. At 2.5 MB/s (220 MB took 88 s beside another run) a log
 #: of a gigabyte takes seven minutes; what bounds a run is its deadline.
 SCAN_SECONDS = 600.0
-
-_CONTEXT_LINES = 40
-_CONTEXT_WIDTH = 400
 
 
 @tool(timeout=SCAN_SECONDS)
@@ -36,6 +34,35 @@ def overview(ctx: ToolContext, source: str = "") -> dict[str, Any]:
     """
     reading = open_reading(ctx)
     return overview_of(reading, reading.number(source))
+
+
+@tool(timeout=SCAN_SECONDS)
+def templates(
+    ctx: ToolContext,
+    pattern: str = "",
+    level: str = "",
+    sort: str = "count",
+    source: str = "",
+    limit: int = 20,
+    cursor: str = "",
+) -> dict[str, Any]:
+    """List the kinds of lines (templates, values as <*>) with counts; read it before you read single lines.
+
+    Each has its count, share of all events, worst level, first and last time, and the first line to cite.
+
+    Args:
+        pattern: RE2 expression that the template, or its first line, must match; empty for all.
+        level: Lowest level wanted: warning, error, fatal …; empty for all.
+        sort: count (most first), rare (fewest first), first (in order of appearance), new (latest to appear first).
+        source: One source by name; empty for all.
+        limit: Templates of one page, at most 100.
+        cursor: What the previous page gave, to go on.
+
+    Example: templates(level="warning", sort="rare", limit=10)
+    """
+    reading = open_reading(ctx)
+    choice = Choice(pattern=pattern, file=reading.number(source), level=read_level(level), sort=sort)
+    return templates_of(reading, choice, limit=limit, skip=read_cursor(cursor))
 
 
 @tool(timeout=SCAN_SECONDS)
@@ -72,11 +99,7 @@ def search(
         since=read_time(since, "since"),
         until=read_time(until, "until"),
     )
-    if cursor and not cursor.isdigit():
-        raise Correctable(
-            f"{cursor!r} is no cursor", next_step="Pass the cursor of the page before, or nothing."
-        )
-    return search_of(reading, query, limit=limit, skip=int(cursor or 0), newest=newest_first)
+    return search_of(reading, query, limit=limit, skip=read_cursor(cursor), newest=newest_first)
 
 
 @tool(timeout=SCAN_SECONDS)
@@ -87,7 +110,7 @@ def context(ctx: ToolContext, source: str, line: int, before: int = 5, after: in
         source: The source as cited.
         line: Line number, from 1.
         before: Lines before it, at most 40.
-        after: Lines after it, at most 40.
+        after: Lines after it, at most 40; `earlier` and `later` of the answer say where to go on.
 
     Example: context(source="app.log", line=120, before=3, after=12)
     """
@@ -95,16 +118,7 @@ def context(ctx: ToolContext, source: str, line: int, before: int = 5, after: in
     file = reading.number(source)
     if file is None:
         raise Correctable("context needs a source", next_step="Pass the source of the line, as it was cited.")
-    body = reading.scan.body(file)
-    if not 1 <= line <= body.lines:
-        raise Correctable(f"{source!r} has no line {line}", why=f"it has lines 1 to {body.lines}")
-    first = max(1, line - min(max(before, 0), _CONTEXT_LINES))
-    texts = body.read(first, line + min(max(after, 0), _CONTEXT_LINES))
-    rows = [
-        {"line": first + n, "quote": cut(reading.redactor.text(t), _CONTEXT_WIDTH)}
-        for n, t in enumerate(texts)
-    ]
-    return fit({"source": reading.name(file), "asked": line, "lines": rows, "last_line": body.lines}, "lines")
+    return context_of(reading, file, line, before, after)
 
 
 @tool(timeout=SCAN_SECONDS)
@@ -142,38 +156,8 @@ def compare(
     """
     reading = open_reading(ctx)
     file = reading.number(source)
-    windows = _windows(reading, file, split_at, before, after)
+    windows = split_windows(reading, file, split_at, before, after)
     return compare_of(reading, file, *windows, by_line=split_at.startswith("line "))
-
-
-def _windows(
-    reading: Reading, file: int | None, split_at: str, before: str, after: str
-) -> tuple[Window, Window]:
-    infinite = float("inf")
-    if split_at.startswith("line ") and split_at[5:].strip().isdigit():
-        line = float(split_at[5:])
-        return Window(0.0, line), Window(line, infinite)
-    if before and after:
-        return _window(before), _window(after)
-    moment = read_time(split_at, "split_at")
-    if moment is None:
-        raise Correctable(
-            "nothing to compare", next_step="Pass split_at, or both before and after as FROM..TO."
-        )
-    summary = summarise(reading.scan, file)
-    if summary.start is None or summary.end is None:
-        raise Correctable("the log has no times", next_step="Split it at a line: split_at='line 1302'.")
-    return Window(summary.start, moment), Window(moment, summary.end + 1e-6)
-
-
-def _window(text: str) -> Window:
-    start, _, end = text.partition("..")
-    first, last = read_time(start, "the window's start"), read_time(end, "the window's end")
-    if first is None or last is None or first >= last:
-        raise Correctable(
-            f"{text!r} is no window", next_step="Write FROM..TO with two ISO times, the earlier first."
-        )
-    return Window(first, last)
 
 
 async def read_line(ctx: ToolContext, source: str, line: int) -> str | None:
@@ -192,4 +176,4 @@ async def read_line(ctx: ToolContext, source: str, line: int) -> str | None:
 
 def tools(_settings: Settings) -> list[Tool]:
     """Return the agent's tools."""
-    return [overview, search, context, histogram, compare]
+    return [overview, templates, search, context, histogram, compare]

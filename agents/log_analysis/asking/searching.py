@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isnan
@@ -21,6 +22,8 @@ PAGE = 50
 _PATTERN_LIMIT = 1000
 #: Memory of one compiled pattern (re2's budget): big enough for real questions, too small to hurt.
 _PATTERN_MEMORY = 16 << 20
+#: No log has more hits than this many digits say.
+_CURSOR_DIGITS = 12
 
 Hit = tuple[int, int, Row | None]
 
@@ -129,37 +132,62 @@ class _Cursor:
         return self._now if self._now is not None and self._now.file == file else None
 
 
-def search_of(reading: Reading, query: Query, *, limit: int, skip: int, newest: bool) -> dict[str, Any]:
-    """Return one page of hits with the total, and the first and last hit whatever the page."""
-    limit = max(1, min(limit, PAGE))
-    found: list[Hit] = []
+@dataclass
+class Page:
+    """One page of hits, with the total and the edges of all hits whatever the page."""
+
+    total: int
+    hits: list[Hit]
+    edges: list[Hit]
+
+
+def page_of(reading: Reading, query: Query, *, limit: int, skip: int, newest: bool) -> Page:
+    """Return a page; a limit of 0 means all that come after `skip`."""
+    found: deque[Hit] = deque(maxlen=limit + skip if newest and limit else None)
     edges: list[Hit] = []
     total = 0
     for hit in hits(reading, query):
         total += 1
         edges[1 if edges else 0 :] = [hit]
-        if newest:
+        if newest or (skip < total and (not limit or total <= skip + limit)):
             found.append(hit)
-            del found[: -(limit + skip)]
-        elif skip < total <= skip + limit:
-            found.append(hit)
-    if newest:
-        found = found[::-1][skip : skip + limit]
-    rows = [_row(reading, query, hit) for hit in found]
-    answer: dict[str, Any] = {"total": total, "from": skip, "hits": rows}
-    if edges:
-        answer["first"], answer["last"] = (_row(reading, query, hit) for hit in (edges[0], edges[-1]))
+    listed = list(found)[::-1][skip:] if newest else list(found)
+    return Page(total, listed[:limit] if limit else listed, edges)
+
+
+def hit_rows(reading: Reading, query: Query, found: Sequence[Hit]) -> list[dict[str, Any]]:
+    """Return hits as tools and people see them; a long line is cut round what matched."""
+    pattern = compile_pattern(query.pattern) if query.pattern else None
+    return [_row(reading, pattern, hit) for hit in found]
+
+
+def read_cursor(cursor: str) -> int:
+    """Return where a page begins; raise Correctable for what no page gave."""
+    if cursor and not (cursor.isascii() and cursor.isdigit() and len(cursor) <= _CURSOR_DIGITS):
+        raise Correctable(
+            f"{cursor[:40]!r} is no cursor", next_step="Pass the cursor of the page before, or nothing."
+        )
+    return int(cursor or 0)
+
+
+def search_of(reading: Reading, query: Query, *, limit: int, skip: int, newest: bool) -> dict[str, Any]:
+    """Return one page of hits with the total, and the first and last hit whatever the page."""
+    page = page_of(reading, query, limit=max(1, min(limit, PAGE)), skip=skip, newest=newest)
+    rows = hit_rows(reading, query, page.hits)
+    answer: dict[str, Any] = {"total": page.total, "from": skip, "hits": rows}
+    if page.edges:
+        answer["first"], answer["last"] = hit_rows(reading, query, [page.edges[0], page.edges[-1]])
     fit(answer, "hits")
     shown = skip + len(answer["hits"])
-    if shown < total:
+    if shown < page.total:
         answer["cursor"] = str(shown)
     return answer
 
 
-def _row(reading: Reading, query: Query, hit: Hit) -> dict[str, Any]:
+def _row(reading: Reading, pattern: Any, hit: Hit) -> dict[str, Any]:
     file, line, row = hit
     around = ""
-    if query.pattern and (found := compile_pattern(query.pattern).search(reading.line(file, line) or "")):
+    if pattern is not None and (found := pattern.search(reading.line(file, line) or "")):
         around = found.group()
     elif row is not None:
         around = reading.scan.profiles[reading.scan.miner.final(row.template)].message[:20]

@@ -1,0 +1,206 @@
+"""Reads a person's own logs without a desk: what the command line asks through the entry point `nightdesk.logs`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from agents.log_analysis.asking.comparing import compare_of
+from agents.log_analysis.asking.histogram import histogram_of
+from agents.log_analysis.asking.overview import overview_of
+from agents.log_analysis.asking.searching import Query, hit_rows, page_of, read_level, read_time
+from agents.log_analysis.asking.templates import Choice, all_templates, line_templates
+from agents.log_analysis.asking.timeline import timeline_of
+from agents.log_analysis.asking.windows import split_windows
+from agents.log_analysis.formats.text import clean, cut
+from agents.log_analysis.reading import Reading, find
+from agents.log_analysis.scanning.scan import Scan
+from agents.log_analysis.sources.files import resolve
+from kernel.contracts import Source
+from kernel.errors import Correctable
+from kernel.redaction import Redactor
+from kernel.settings import Settings
+
+#: Told now and then while logs are read: bytes (or what the reader counts) done and in all, and the file.
+Progress = Callable[[int, int, str], None]
+
+#: The rights of the shell's user hold, not the desk's roots.
+_EVERYWHERE = (Path("/"),)
+#: One salt per process: the same value has the same placeholder in all that one command prints.
+_SALT = secrets.token_bytes(16)
+_LINE_WIDTH = 2000
+_CHUNK = 1 << 20
+STDIN = "-"
+
+
+class OpenLogs:
+    """Logs that were read once; each answer is the tools' own, cleaned and redacted."""
+
+    def __init__(self, reading: Reading, held: Sequence[BinaryIO] = ()) -> None:
+        self._reading = reading
+        self._held = held  # copies of what cannot be read twice live as long as their reader
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what was cut, skipped or assumed, and what could not be read."""
+        told = [f"{f.name}: {note}" for f in self._reading.scan.facts for note in f.notes]
+        return [*told, *self._reading.not_read]
+
+    @property
+    def sources(self) -> list[str]:
+        """Return the names of the files that were read, in reading order."""
+        return [f.name for f in self._reading.scan.facts]
+
+    def overview(self, source: str = "") -> dict[str, Any]:
+        """Return the first look."""
+        return overview_of(self._reading, self._reading.number(source))
+
+    def timeline(self, source: str = "", *, parts: int = 60) -> dict[str, Any]:
+        """Return counts per part of the window and level, with sparklines of all and of errors."""
+        return timeline_of(self._reading, self._reading.number(source), parts=parts)
+
+    def templates(
+        self, *, pattern: str = "", source: str = "", level: str = "", sort: str = "count", limit: int = 0
+    ) -> dict[str, Any]:
+        """Return templates with totals; a limit of 0 means all."""
+        file = self._reading.number(source)
+        choice = Choice(pattern=pattern, file=file, level=read_level(level), sort=sort)
+        return all_templates(self._reading, choice, limit=limit)
+
+    def line_templates(self) -> Iterator[tuple[str, str]]:
+        """Yield id and template of each physical line, in reading order."""
+        return line_templates(self._reading)
+
+    def compare(
+        self, *, source: str = "", split_at: str = "", before: str = "", after: str = ""
+    ) -> dict[str, Any]:
+        """Compare two windows both ways."""
+        file = self._reading.number(source)
+        windows = split_windows(self._reading, file, split_at, before, after)
+        return compare_of(self._reading, file, *windows, by_line=split_at.startswith("line "))
+
+    def search(
+        self,
+        pattern: str = "",
+        *,
+        source: str = "",
+        level: str = "",
+        since: str = "",
+        until: str = "",
+        limit: int = 50,
+        context: int = 0,
+        newest_first: bool = False,
+    ) -> dict[str, Any]:
+        """Return lines that fit, with the total; a limit of 0 means all; `context` adds lines round each."""
+        query = Query(
+            pattern=pattern,
+            file=self._reading.number(source),
+            level=read_level(level),
+            since=read_time(since, "since"),
+            until=read_time(until, "until"),
+        )
+        page = page_of(self._reading, query, limit=limit, skip=0, newest=newest_first)
+        rows = hit_rows(self._reading, query, page.hits)
+        for row, (file, line, _) in zip(rows, page.hits, strict=True):
+            row["quote"] = cut(self._reading.line(file, line) or "", _LINE_WIDTH)
+            if context:
+                row["context"] = self._around(file, line, context)
+        return {"total": page.total, "hits": rows}
+
+    def histogram(
+        self, *, bucket: str = "auto", level: str = "", pattern: str = "", source: str = ""
+    ) -> dict[str, Any]:
+        """Return counts over time."""
+        file = self._reading.number(source)
+        return histogram_of(self._reading, Query(pattern=pattern, file=file, level=read_level(level)), bucket)
+
+    def context(self, source: str, line: int, around: int) -> list[dict[str, Any]]:
+        """Return the lines round one line; nothing where there is no such source or line."""
+        file = find(self._reading.scan, source)
+        if file is None or not 1 <= line <= self._reading.scan.body(file).lines:
+            return []
+        return self._around(file, line, around)
+
+    def line(self, source: str, line: int) -> str | None:
+        """Return the redacted text of one line, or None where there is none."""
+        file = find(self._reading.scan, source)
+        return None if file is None else self._reading.line(file, line)
+
+    def _around(self, file: int, line: int, around: int) -> list[dict[str, Any]]:
+        first = max(1, line - around)
+        texts = self._reading.scan.body(file).read(first, line + around)
+        shown = (cut(self._reading.redactor.text(text), _LINE_WIDTH) for text in texts)
+        return [{"line": number, "quote": text} for number, text in enumerate(shown, first)]
+
+
+def open_logs(
+    paths: Sequence[str],
+    *,
+    settings: Settings,
+    format: str = "",  # noqa: A002 - the name that a source gives it
+    zone: str = "",
+    attached: Mapping[str, Path] | None = None,
+    progress: Progress | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> OpenLogs:
+    """Read logs, wherever the person may read: files, folders, globs, `-` for standard input, pipes.
+
+    `attached` are files by the name that a run gave them. Raise where nothing at all could be read.
+    """
+    scratch = Path(tempfile.gettempdir())
+    held: list[BinaryIO] = []
+    given = [_source(path, held, format, zone) for path in paths]
+    artifacts = {f"attached-{n}": path for n, path in enumerate((attached or {}).values())}
+    given += [
+        Source(name=name, artifact=f"attached-{n}", format=format, zone=zone)
+        for n, name in enumerate(attached or {})
+    ]
+    streams = {f"stream-{n}": Path(file.name) for n, file in enumerate(held)}
+    files, problems = resolve(given, _EVERYWHERE, {**artifacts, **streams})
+    if not files:
+        raise problems[0] if problems else _nothing()
+    scan = Scan(scratch, settings.log_max_bytes)
+    scan.read(files)
+    redactor = Redactor(settings.secrets(), salt=_SALT)
+    told = [redactor.text(clean(str(problem))) for problem in (*problems, *scan.problems)]
+    return OpenLogs(Reading(scan, redactor, tuple(told)), held)
+
+
+def _source(path: str, held: list[BinaryIO], form: str, zone: str) -> Source:
+    """Return the source of one argument; what can be read only once is copied first."""
+    if path == STDIN:
+        held.append(_copied(sys.stdin.buffer))
+        return Source(name="stdin", artifact=f"stream-{len(held) - 1}", format=form, zone=zone)
+    if _is_pipe(path):
+        with open(path, "rb") as pipe:  # noqa: PTH123 - a pipe of the shell's: /dev/fd/63
+            held.append(_copied(pipe))
+        return Source(name=path, artifact=f"stream-{len(held) - 1}", format=form, zone=zone)
+    return Source(name=path, path=os.path.abspath(Path(path).expanduser()), format=form, zone=zone)  # noqa: PTH100 - links stay as they were named
+
+
+def _is_pipe(path: str) -> bool:
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - follows the links of /dev/fd
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+def _copied(stream: BinaryIO) -> BinaryIO:
+    file = tempfile.NamedTemporaryFile(prefix="nightdesk-")  # noqa: SIM115 - lives as long as the logs are open
+    while chunk := stream.read(_CHUNK):
+        file.write(chunk)
+    file.flush()
+    return file  # type: ignore[return-value] # a wrapper that is one in all but type
+
+
+def _nothing() -> Correctable:
+    return Correctable(
+        "no log was named", next_step="Name a file, a folder, a glob, or - for standard input."
+    )
