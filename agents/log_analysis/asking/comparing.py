@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,21 +44,44 @@ def compare_of(
     reading: Reading, file: int | None, before: Window, after: Window, *, by_line: bool
 ) -> dict[str, Any]:
     """Return what differs between two windows, normalised per 1,000 events of each."""
+
+    def side(row: Row) -> int | None:
+        if file is not None and row.file != file:
+            return None
+        place = float(row.line) if by_line else row.time
+        return 0 if before.holds(place) else 1 if after.holds(place) else None
+
+    pairs, totals = _counted(reading, side)
+    show = (lambda v: v) if by_line else iso
+    windows = [{"from": show(w.start), "to": show(w.end)} for w in (before, after)]
+    return _answer(reading, pairs, totals, windows)
+
+
+def compare_files_of(reading: Reading, before: Collection[int], after: Collection[int]) -> dict[str, Any]:
+    """Return what differs between two sets of files, normalised per 1,000 events of each."""
+    pairs, totals = _counted(
+        reading, lambda row: 0 if row.file in before else 1 if row.file in after else None
+    )
+    windows = [
+        {"from": "", "to": "", "source": ", ".join(reading.name(n) for n in sorted(files)[:4])}
+        for files in (before, after)
+    ]
+    return _answer(reading, pairs, totals, windows)
+
+
+def _counted(reading: Reading, side: Callable[[Row], int | None]) -> tuple[dict[int, _Pair], list[int]]:
     pairs: dict[int, _Pair] = {}
     final = reading.scan.miner.final
     totals = [0, 0]
     for row in reading.scan.table:
-        if file is not None and row.file != file:
-            continue
-        place = float(row.line) if by_line else row.time
-        side = 0 if before.holds(place) else 1 if after.holds(place) else 2
-        if side > 1:
+        place = side(row)
+        if place is None:
             continue
         pair = pairs.setdefault(final(row.template), _Pair())
-        totals[side] += 1
+        totals[place] += 1
         pair.level = max(pair.level, row.level)
         pair.services.add(row.service)
-        if side:
+        if place:
             pair.after += 1
             pair.first = pair.first or row
         else:
@@ -69,17 +93,14 @@ def compare_of(
             f"the window {empty!r} holds no event",
             next_step="Split at a time (or line) inside the log's own window.",
         )
-    return _answer(reading, pairs, totals, before, after, by_line=by_line)
+    return pairs, totals
 
 
 def _answer(
     reading: Reading,
     pairs: dict[int, _Pair],
     totals: list[int],
-    before: Window,
-    after: Window,
-    *,
-    by_line: bool,
+    windows: list[dict[str, Any]],
 ) -> dict[str, Any]:
     limit = _limit(len(pairs))
     lists: dict[str, list[tuple[float, dict[str, Any]]]] = {
@@ -94,10 +115,9 @@ def _answer(
         if name:
             weight = abs(z) + (3.0 if pair.level >= Level.error else 0.0)
             lists[name].append((weight, _row(reading, template, pair, totals, z)))
-    show = (lambda v: v) if by_line else iso
     answer: dict[str, Any] = {
-        "before": {"from": show(before.start), "to": show(before.end), "events": totals[0]},
-        "after": {"from": show(after.start), "to": show(after.end), "events": totals[1]},
+        "before": {**windows[0], "events": totals[0]},
+        "after": {**windows[1], "events": totals[1]},
         "unchanged": len(pairs) - sum(map(len, lists.values())),
     }
     for name, rows in lists.items():
