@@ -72,6 +72,16 @@ class Event:
         return self.record.level
 
 
+def begins(text: str) -> bool:
+    """Tell whether a line without framing begins an event, whatever stands before it."""
+    first = text[:1]
+    if first == "{":
+        return True
+    if not first or first in " \t" or (first in _TRACE_STARTS and _INSIDE.match(text)):
+        return False
+    return not _HEAD.match(text) and not _PYTHON_END.match(text)
+
+
 class Assembler:
     """Turns the lines of one file into events, in the order of their first lines."""
 
@@ -79,6 +89,14 @@ class Assembler:
         self._parser = parser
         self._queue: deque[Event] = deque()
         self._current: dict[str, Event] = {}
+
+    @property
+    def settled(self) -> bool:
+        """Return whether a line that begins an event (`begins`) leaves nothing open that later lines could join."""
+        event = self._current.get("")
+        return len(self._current) <= 1 and (
+            event is None or not (event.unfinished or event.record.framed or event.record.stream)
+        )
 
     def events(self, lines: Iterable[tuple[int, str]]) -> Iterator[Event]:
         """Yield events; a blank line belongs to none and is not lost, for lines are counted elsewhere."""
