@@ -1,0 +1,95 @@
+"""Counts each template's events in equal buckets of time, in one pass that is kept with the scan; pure."""
+
+from __future__ import annotations
+
+import weakref
+from array import array
+from dataclasses import dataclass, field
+from math import isnan
+
+from agents.log_analysis.scanning.scan import Scan
+from agents.log_analysis.scanning.summary import Summary
+
+#: Buckets of a window: fine enough to see a silence of a thousandth, and 5,000 templates stay under 20 MB.
+BUCKETS = 960
+#: Buckets that change points are looked for in.
+COARSE = 120
+
+
+@dataclass
+class Series:
+    """Counts per template and per service, and of all; `width` in seconds, or in events where there are no times."""
+
+    start: float
+    width: float
+    timed: bool
+    templates: dict[int, array[int]] = field(default_factory=dict)
+    services: dict[int, array[int]] = field(default_factory=dict)
+    total: array[int] = field(default_factory=lambda: array("I", bytes(4 * BUCKETS)))
+
+    def moment(self, bucket: float, of: int = BUCKETS) -> float:
+        """Return the time (or position) at which a bucket begins."""
+        return self.start + bucket * self.width * BUCKETS / of
+
+
+_KEPT: weakref.WeakKeyDictionary[Scan, dict[int | None, Series]] = weakref.WeakKeyDictionary()
+
+
+def series(scan: Scan, summary: Summary, file: int | None = None) -> Series:
+    """Return the series of a scan (or of one file of it); events without a time count where they stand."""
+    kept = _KEPT.setdefault(scan, {})
+    if file not in kept:
+        kept[file] = _counted(scan, summary, file)
+    return kept[file]
+
+
+def _counted(scan: Scan, summary: Summary, file: int | None) -> Series:
+    timed = summary.start is not None and summary.end is not None and summary.end > summary.start
+    start = summary.start if timed and summary.start is not None else 0.0
+    length = summary.end - start if timed and summary.end is not None else float(max(1, scan.table.rows))
+    found = Series(start, length / BUCKETS, timed)
+    final = [scan.miner.final(i) for i in range(len(scan.miner.templates))]
+    zero = bytes(4 * BUCKETS)
+    for position, row in enumerate(scan.table):
+        if file is not None and row.file != file:
+            continue
+        if timed and isnan(row.time):
+            continue
+        place = row.time if timed else float(position)
+        bucket = min(BUCKETS - 1, int((place - start) / found.width))
+        template = final[row.template]
+        counts = found.templates.get(template)
+        if counts is None:
+            counts = found.templates[template] = array("I", zero)
+        counts[bucket] += 1
+        counts = found.services.get(row.service)
+        if counts is None:
+            counts = found.services[row.service] = array("I", zero)
+        counts[bucket] += 1
+        found.total[bucket] += 1
+    return found
+
+
+def coarse(counts: array[int], buckets: int = COARSE) -> list[int]:
+    """Return counts added up into fewer buckets."""
+    step = len(counts) // buckets
+    return [sum(counts[i : i + step]) for i in range(0, step * buckets, step)]
+
+
+def sizes(found: Series, buckets: int = COARSE, most: int = 40) -> list[float]:
+    """Return how busy each bucket is beside the usual one, by the median of the templates that are always there.
+
+    A flood of one template does not count as business: with the mean, it would make all others seem to fall.
+    """
+    usual = []
+    for counts in sorted(found.templates.values(), key=sum, reverse=True)[:most]:
+        if sum(counts) < 2 * buckets:
+            break
+        values = coarse(counts, buckets)
+        mean = sum(values) / buckets
+        if sum(1 for v in values if v) >= 0.7 * buckets:
+            usual.append([v / mean for v in values])
+    if len(usual) < 3:  # noqa: PLR2004 - the median of two is an opinion
+        return [1.0] * buckets
+    middle = len(usual) // 2
+    return [max(0.05, sorted(row[b] for row in usual)[middle]) for b in range(buckets)]
