@@ -65,4 +65,11 @@ celery_app.conf.task_queues = [
 ]
 register(celery_app, _process, _agents)
 _presence = Presence(_agents, Cards(_redis), _control)
-install(celery_app, _settings, _process, on_ready=_presence.start, on_drain=_presence.leave)
+install(
+    celery_app,
+    _settings,
+    _process,
+    on_ready=_presence.start,
+    on_drain=_presence.leave,
+    beside=_presence.source_queues,
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 
 from agents.runtime.children import stop_strays
 from agents.service import Agents
@@ -11,6 +12,7 @@ from kernel.cards import CARD_SECONDS, Cards
 from kernel.contracts import Card
 from kernel.control import Control
 from kernel.errors import NightdeskError, Retryable
+from kernel.source_queues import is_source_name, source_queue, source_queues
 
 log = logs.get(__name__)
 
@@ -23,12 +25,28 @@ class Presence:
         self._cards = cards
         self._control = control
         self._mine: list[Card] = []
+        #: Looked up once, before this worker takes anything: its cards say what it consumes.
+        self._sources: dict[str, list[str]] = {}
+
+    def source_queues(self, queues: Collection[str]) -> list[str]:
+        """Return the queues of the sources that this worker reaches, for the agents whose queues it consumes."""
+        settings = self._agents.resources.settings
+        for spec in self._agents.agents.values():
+            if spec.queue in queues:
+                self._sources[spec.name] = self._routable(spec.name, spec.sources(settings))
+        agents = self._agents.agents
+        return [q for name, found in self._sources.items() for q in source_queues(agents[name].queue, found)]
+
+    def _routable(self, agent: str, sources: list[str]) -> list[str]:
+        for name in sources:
+            if not is_source_name(name):
+                log.warning("source_not_routed", agent=agent, source=name, reason="its name is no word")
+        return [name for name in sources if is_source_name(name)]
 
     async def start(self, queues: list[str]) -> None:
         """Put the cards up and listen for stops, until the process ends."""
         from importlib.metadata import version
 
-        settings = self._agents.resources.settings
         self._mine = [
             Card(
                 agent=spec.name,
@@ -36,7 +54,12 @@ class Presence:
                 queue=spec.queue,
                 worker=self._agents.worker,
                 tools=[*self._agents.tools(spec)],
-                sources=spec.sources(settings),
+                sources=self._sources.get(spec.name, []),
+                queues=[
+                    q
+                    for name in self._sources.get(spec.name, [])
+                    if (q := source_queue(spec.queue, name)) in queues
+                ],
                 handles=list(spec.handles),
                 version=version("nightdesk"),
             )

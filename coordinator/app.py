@@ -16,6 +16,7 @@ from coordinator.reconcile import Reconciler
 from coordinator.service import Coordinator
 from coordinator.store import Store
 from coordinator.tasks import register
+from coordinator.unreached import Unreached
 from kernel import logs
 from kernel.broker import Doorbell, Results, make_celery, submit
 from kernel.budget import Purse
@@ -103,6 +104,9 @@ class Parts:
             store=self.store,
             decisions=self.decisions,
             dead_letters=self.dead_letters,
+            unreached=Unreached(
+                store=self.store, cards=self.cards, doorbell=self.doorbell, events=self.events
+            ),
             doorbell=self.doorbell,
             events=self.events,
             control=self.control,

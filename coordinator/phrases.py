@@ -31,6 +31,7 @@ ZH: Phrases = {
     ", not verified": "，未验证",
     "No answer: {reason}.": "没有回答：{reason}。",
     "No answer.": "没有回答。",
+    "Read because the request mentions it: {sources}.": "因请求中提到而读取的来源：{sources}。",
     "Not accepted: {reason}": "未受理：{reason}",
     # notes on what was not done, as the desk itself words them
     "a claim was left out": "略去了一项说法",

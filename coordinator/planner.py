@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -16,13 +16,14 @@ from pydantic import ValidationError
 from coordinator import playbooks
 from coordinator.planning import PLAN_SCHEMA, check_plan, plan_question
 from coordinator.playbooks import Playbook, Round
+from coordinator.routing import MENTIONED, Routed, mentioned, route, sources_of
 from coordinator.store import Store
 from kernel import logs
 from kernel.broker import MEMORY, Doorbell
 from kernel.budgets import Spender
 from kernel.cards import Cards
 from kernel.clock import now
-from kernel.contracts import Card, MemoryHit, Plan, PlannedAssignment, Request, SessionTurn
+from kernel.contracts import Card, MemoryHit, Plan, PlannedAssignment, Request, SessionTurn, Source
 from kernel.control import Control
 from kernel.errors import NightdeskError, OverBudget
 from kernel.events import MemoryRecalled, StatusChange
@@ -34,8 +35,8 @@ from kernel.streams import EventLog
 
 log = logs.get(__name__)
 
-#: A run whose agent has no live worker yet is planned again by the reconciler until this old.
-_AGENT_GRACE = timedelta(seconds=20)
+#: A run that no live worker can be asked for yet is planned again by the reconciler until this old.
+AGENT_GRACE = timedelta(seconds=20)
 _PROMPT = Path(__file__).parent / "prompts" / "plan.md"
 _MODEL_SECONDS = 60.0
 #: So long a thought goes on after its run was stopped: under the second that a stop may take.
@@ -70,40 +71,42 @@ class Planner:
             stopped = {"stop": RunState.failed.value, "stop_reason": over.what}
             await asyncio.to_thread(self.store.swap, run, None, **stopped)
             return True
-        missing = _missing(plan.assignments, cards)
-        if missing and now() - run.created_at < _AGENT_GRACE:
-            return False  # its agent's worker is still awaited
+        found = [] if request.sources else mentioned(request, cards)
+        routed = route(plan.assignments, request.sources or found, cards, mention=bool(found))
+        if (routed.missing or routed.unreached) and now() - run.created_at < AGENT_GRACE:
+            return False  # a worker of its agent, or one that reaches its sources, is still awaited
         return await self._insert(
             run,
-            plan.assignments,
-            cards,
+            routed,
             state=RunState.working,
             playbook=book.name if book else "",
             planned_by=plan.planned_by,
             memories=[memory.model_dump(mode="json") for memory in memories],
             memory_note=note,
-            tell=[MemoryRecalled(run_id=run.id, memories=memories, note=note), _planned(run, plan)],
+            # the session's next request means the same log
+            request=request.model_copy(update={"sources": _chosen(routed) or request.sources}).model_dump(
+                mode="json"
+            ),
+            tell=[
+                MemoryRecalled(run_id=run.id, memories=memories, note=note),
+                _planned(run, plan.planned_by, routed),
+            ],
         )
 
-    async def expand(self, run: RunRow, found: Round) -> bool:
-        """Insert the assignments of a further round and ring for them; return whether there is more to do now."""
-        cards = await self.cards.live()
-        return await self._insert(run, found.assignments, cards, state=None, rounds=[*run.rounds, found.name])
+    async def expand(self, run: RunRow, found: Round, taken: Collection[str]) -> bool:
+        """Insert the assignments of a further round and ring for them; return whether there is more to do now.
 
-    async def _insert(
-        self, run: RunRow, planned: Sequence[PlannedAssignment], cards: Sequence[Card], **fields: Any
-    ) -> bool:
-        ready = await self.events.told(
-            self.store.insert_plan,
-            run,
-            planned,
-            queues={card.agent: card.queue for card in cards},
-            missing=_missing(planned, cards),
-            **fields,
-        )
+        `taken` are the keys that the run has already.
+        """
+        cards, request = await self.cards.live(), Request.model_validate(run.request)
+        routed = route(found.assignments, request.sources, cards, taken=taken)
+        return await self._insert(run, routed, state=None, rounds=[*run.rounds, found.name])
+
+    async def _insert(self, run: RunRow, routed: Routed, **fields: Any) -> bool:
+        ready = await self.events.told(self.store.insert_plan, run, routed, **fields)
         for row in ready or ():
             await asyncio.to_thread(self.doorbell.ring_work, row, priority=run.priority)
-        return ready is None or len(ready) < len(planned)
+        return ready is None or len(ready) < len(routed.assignments)
 
     async def _recall(self, run: RunRow, request: Request) -> tuple[list[MemoryHit], str]:
         question = {
@@ -200,10 +203,17 @@ def _asked(run: RunRow, messages: list[Message]) -> ModelRequest:
     return ModelRequest(messages=messages, json_schema=PLAN_SCHEMA, spender=spender)
 
 
-def _planned(run: RunRow, plan: Plan) -> StatusChange:
-    assignments = [a.model_dump(include={"key", "agent", "needs"}) for a in plan.assignments]
-    detail = {"planned_by": plan.planned_by, "assignments": assignments}
+def _planned(run: RunRow, planned_by: str, routed: Routed) -> StatusChange:
+    assignments = [a.model_dump(include={"key", "agent", "needs"}) for a in routed.assignments]
+    asked = {a.key: names for a in routed.assignments if (names := sources_of(a.inputs))}
+    detail = {"planned_by": planned_by, "assignments": assignments, **({"sources": asked} if asked else {})}
     return StatusChange(run_id=run.id, state=RunState.working.value, detail=detail)
+
+
+def _chosen(routed: Routed) -> list[Source]:
+    """Return the sources that were taken because the request mentions them."""
+    names = [name for a in routed.assignments if a.inputs.get(MENTIONED) for name in sources_of(a.inputs)]
+    return [Source(name=name) for name in dict.fromkeys(names)]
 
 
 def _json(text: str) -> Any:
@@ -212,15 +222,6 @@ def _json(text: str) -> Any:
         return json.loads(text[start : end + 1])
     except ValueError:
         return None
-
-
-def _missing(assignments: Sequence[PlannedAssignment], cards: Sequence[Card]) -> dict[str, str]:
-    live = {card.agent for card in cards}
-    return {
-        a.agent: f"no live worker of {a.agent!r}; start one with: nightdesk worker {a.agent}"
-        for a in assignments
-        if a.agent not in live
-    }
 
 
 def _handler(request: Request, run: RunRow, cards: Sequence[Card]) -> Card | None:

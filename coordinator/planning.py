@@ -34,6 +34,8 @@ class AssignmentView(Value):
     key: str
     state: AssignmentState
     needs: list[str] = []
+    #: The key of the assignment that was split over several workers (coordinator.routing); empty for a whole one.
+    part_of: str = ""
 
 
 class Begin(Value):
@@ -130,14 +132,24 @@ def _due(assignments: Sequence[AssignmentView]) -> list[Step]:
     for a in assignments:
         if a.state is not _A.pending:
             continue
-        needed = [by_key[key] for key in a.needs if key in by_key]
-        failed = [n for n in needed if n.state in ASSIGNMENT_ENDED and n.state is not _A.done]
+        roots = dict.fromkeys(_root(by_key[key]) for key in a.needs if key in by_key)
+        needed = [[n for n in assignments if _root(n) == root] for root in roots]
+        failed = [parts[0] for parts in needed if _failed(parts)]
         if failed:
             reason = f"it needs {failed[0].key!r}, which ended {failed[0].state.value}"
             steps.append(Stop(ids=[a.id], state=_A.cancelled, reason=reason))
-        elif all(n.state is _A.done for n in needed):
+        elif all(n.state in ASSIGNMENT_ENDED for parts in needed for n in parts):
             ready.append(a.id)
     return [*steps, *([Queue(ids=ready)] if ready else [])]
+
+
+def _root(a: AssignmentView) -> str:
+    return a.part_of or a.key
+
+
+def _failed(parts: Sequence[AssignmentView]) -> bool:
+    """Return whether none of the parts of what was one assignment is done or may yet be; any that is done serves."""
+    return all(n.state in ASSIGNMENT_ENDED and n.state is not _A.done for n in parts)
 
 
 def check_plan(raw: Any, cards: Sequence[Card]) -> tuple[Plan | None, list[str]]:
@@ -216,7 +228,12 @@ def plan_question(
     turns: Sequence[SessionTurn],
 ) -> str:
     """Return the planner's question; everything from outside stands in it as JSON."""
-    known = [{"agent": card.agent, "purpose": card.purpose} for card in {c.agent: c for c in cards}.values()]
+    purposes = {card.agent: card.purpose for card in cards}
+    reach = {agent: sorted({s for c in cards if c.agent == agent for s in c.sources}) for agent in purposes}
+    known = [
+        {"agent": agent, "purpose": purpose, **({"sources": reach[agent]} if reach[agent] else {})}
+        for agent, purpose in purposes.items()
+    ]
     told = [{"asked": turn.text, "answered": turn.answer, "agents": turn.agents} for turn in turns]
     session = {"older": summary, "turns": told}
     told_before = [memory_line(memory) for memory in memories]

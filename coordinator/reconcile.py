@@ -12,6 +12,7 @@ from sqlmodel import Session, col, select
 from coordinator.dead_letters import DeadLetters
 from coordinator.decisions import Decisions, audit, decided_event
 from coordinator.store import Store, change_row
+from coordinator.unreached import Unreached
 from kernel import logs, working
 from kernel.broker import COORDINATOR, Doorbell
 from kernel.clock import monotonic, now
@@ -39,6 +40,7 @@ class Reconciler:
     store: Store
     decisions: Decisions
     dead_letters: DeadLetters
+    unreached: Unreached
     doorbell: Doorbell
     events: EventLog
     control: Control
@@ -52,6 +54,7 @@ class Reconciler:
         await self._expire_approvals()
         await asyncio.to_thread(change_row, self.store.database, "reconcile.expire_runs", _expire_runs)
         await self._wake_decided()
+        await self.unreached.end_once()
         await self._ring_again()
         await self._advance_silent()
         await self.events.relay_behind(await asyncio.to_thread(self._event_numbers))

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import reduce
 
 from coordinator.phrases import KNOWN, words_of
+from coordinator.routing import MENTIONED, PART_OF, sources_of
 from kernel.contracts import ActionOutcome, Finding, MemoryHit, NotDone, Outcome, Request, Usage
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.reports import AssignmentSummary, Report, ReportMemory
@@ -63,7 +64,7 @@ def compose(
         state=state.value,
         reason=reason,
         request=request.text[:_REQUEST_CHARACTERS],
-        answer=_answer(outcomes, reason, style),
+        answer="\n\n".join([_answer(_answering(ordered), reason, style), *_mentioned(ordered, style)]),
         findings=_findings(outcomes),
         not_found=_unique(n for o in outcomes for n in o.not_found),
         actions=[*(a for o in outcomes for a in o.actions), *(_effect(call) for call in effects)],
@@ -108,6 +109,26 @@ def _answer(outcomes: Sequence[Outcome], reason: str, style: Style) -> str:
     ]
     told = "\n\n".join(part for part in parts if part)
     return told or (say("No answer: {reason}.", reason=say.plain(reason)) if reason else say("No answer."))
+
+
+def _answering(ordered: Sequence[AssignmentRow]) -> list[Outcome]:
+    """Return the outcomes as they answer: of what was split over workers, the part with the likeliest finding first."""
+    told = [(a.inputs.get(PART_OF, a.key), Outcome.model_validate(a.outcome)) for a in ordered if a.outcome]
+    places = {root: number for number, root in enumerate(dict.fromkeys(root for root, _ in told))}
+
+    def place(item: tuple[str, Outcome]) -> tuple[int, float]:
+        root, outcome = item
+        return places[root], -max((f.score for f in outcome.findings), default=0.0)
+
+    return [outcome for _, outcome in sorted(told, key=place)]
+
+
+def _mentioned(ordered: Sequence[AssignmentRow], style: Style) -> list[str]:
+    """Return a line on the sources that were read because the request mentions them."""
+    names = [name for a in ordered if a.inputs.get(MENTIONED) for name in sources_of(a.inputs)]
+    say = words_of(style.language)
+    told = say("Read because the request mentions it: {sources}.", sources=", ".join(dict.fromkeys(names)))
+    return [told] if names else []
 
 
 def _brief(answer: str) -> str:

@@ -173,7 +173,7 @@ class Coordinator:
                 return "look" if await self.planner.plan(run) else "wait"
             case Expand():
                 found = self._next_round(snapshot)
-                if found is not None and not await self.planner.expand(run, found):
+                if found is not None and not await self._expand(snapshot, found):
                     return "wait"
             case Queue(ids=ids):
                 await self._queue(snapshot, ids)
@@ -186,6 +186,9 @@ class Coordinator:
             case Answer():
                 return await self._answer(snapshot)
         return "look"
+
+    async def _expand(self, snapshot: Snapshot, found: playbooks.Round) -> bool:
+        return await self.planner.expand(snapshot.run, found, {a.key for a in snapshot.assignments})
 
     async def _move(self, run: RunRow, state: RunState) -> bool:
         moved = await self.events.told(self.store.swap, run, state)

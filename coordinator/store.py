@@ -13,6 +13,7 @@ from sqlmodel import Session, col, select
 
 from coordinator.assignments import begins
 from coordinator.planning import AssignmentView, RunView
+from coordinator.routing import PART_OF, Routed
 from kernel import working
 from kernel.clock import now
 from kernel.contracts import PlannedAssignment, Request, SessionTurn
@@ -48,7 +49,13 @@ class Snapshot:
             deadline_at=self.run.deadline_at,
         )
         return run, [
-            AssignmentView(id=a.id, key=a.key, state=AssignmentState(a.state), needs=a.needs)
+            AssignmentView(
+                id=a.id,
+                key=a.key,
+                state=AssignmentState(a.state),
+                needs=a.needs,
+                part_of=a.inputs.get(PART_OF, ""),
+            )
             for a in self.assignments
         ]
 
@@ -139,22 +146,21 @@ class Store:
     def insert_plan(
         self,
         run: RunRow,
-        planned: Sequence[PlannedAssignment],
+        routed: Routed,
         *,
-        queues: dict[str, str],
-        missing: dict[str, str],
         state: RunState | None,
         tell: Sequence[Event] = (),
         **changes: Any,
     ) -> list[AssignmentRow] | None:
         """Insert the assignments of a round with the run's move; None where somebody changed the run meanwhile.
 
-        Those of `missing` agents fail at once; those that need nothing are queued, and returned to be rung for.
+        Those that nobody can be asked for fail at once; those that need nothing are queued, and returned to be rung
+        for.
         """
         with self.database.writing("run.plan") as db:
             if not _swap(db, run, state, changes):
                 return None
-            rows = [_planned(run, item, queues, missing.get(item.agent)) for item in planned]
+            rows = [_planned(run, item, routed) for item in routed.assignments]
             db.add_all(rows)
             ready = [row for row in rows if row.state == AssignmentState.queued.value]
             record(db, *tell, *(begins(row) for row in ready))
@@ -183,19 +189,19 @@ class Store:
             db.execute(update(RunRow).where(col(RunRow.id) == run_id).values(published=True))
 
 
-def _planned(run: RunRow, item: PlannedAssignment, queues: dict[str, str], lost: str | None) -> AssignmentRow:
+def _planned(run: RunRow, item: PlannedAssignment, routed: Routed) -> AssignmentRow:
     row = AssignmentRow(
         id=f"{run.id if len(run.id) <= _ID_CHARACTERS else uuid.uuid4()}:{item.key}",
         run_id=run.id,
         key=item.key,
         agent=item.agent,
-        queue=queues.get(item.agent, f"agents.{item.agent}"),
+        queue=routed.queues[item.key],
         goal=item.goal,
         inputs=item.inputs,
         needs=item.needs,
         round=len(run.rounds) + 1,  # `run` is as the swap left it
     )
-    if lost:
+    if lost := routed.missing.get(item.key):
         row.state, row.reason, row.ended_at = AssignmentState.failed.value, lost, now()
     elif not item.needs:
         check_move(AssignmentState(row.state), AssignmentState.queued)

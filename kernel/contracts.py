@@ -220,7 +220,9 @@ class Card(Value):
     queue: str
     worker: str
     tools: list[str] = []
+    #: Named sources that it reaches, and their queues, which it consumes beside `queue` (kernel.source_queues).
     sources: list[str] = []
+    queues: list[str] = []
     #: RE2 patterns over the request text: what this agent is for where no playbook and no model plans.
     handles: list[str] = []
     version: str = ""

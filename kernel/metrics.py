@@ -69,7 +69,7 @@ async def read(database: Database, control: Control, cards: Cards) -> Reading:
     queues = {*FIXED_QUEUES, *(labels[0] for labels in reading.samples["nightdesk_oldest_waiting_seconds"])}
     for card in await cards.live():
         live[card.agent] = live.get(card.agent, 0) + 1
-        queues.add(card.queue)
+        queues.update((card.queue, *card.queues))
     reading.put("nightdesk_live_workers", live)
     reading.put("nightdesk_queue_length", dict(await control.queue_lengths(sorted(queues))))
     judged = dict.fromkeys(CITATION_VERDICTS, 0.0)

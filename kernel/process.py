@@ -6,16 +6,17 @@ import asyncio
 import os
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor, thread
 from typing import Any, TypeVar
 
 from celery import Celery
 from celery.exceptions import Reject
-from celery.signals import setup_logging, worker_ready, worker_shutdown, worker_shutting_down
+from celery.signals import setup_logging, worker_init, worker_ready, worker_shutdown, worker_shutting_down
 
 from kernel import logs
-from kernel.errors import Cancelled, NightdeskError, Retryable
+from kernel.broker import queue
+from kernel.errors import Cancelled, Fatal, NightdeskError, Retryable
 from kernel.redaction import Redactor
 from kernel.settings import Settings
 
@@ -191,6 +192,18 @@ async def _as_coroutine(work: Awaitable[T]) -> T:
     return await work
 
 
+def _choosing(app: Celery, beside: Callable[[Collection[str]], list[str]]) -> Callable[..., None]:
+    def choose(**_: Any) -> None:
+        try:
+            for name in beside([*app.amqp.queues.consume_from]):
+                app.amqp.queues.select_add(queue(name))
+        except Fatal as error:
+            # celery logs what a hook raises, and goes on without what was asked for
+            raise SystemExit(str(error)) from error
+
+    return choose
+
+
 def install(
     app: Celery,
     settings: Settings,
@@ -198,15 +211,21 @@ def install(
     *,
     on_ready: Callable[[list[str]], Coroutine[Any, Any, None]] | None = None,
     on_drain: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    beside: Callable[[Collection[str]], list[str]] | None = None,
 ) -> None:
-    """Hook logging, readiness (with the queues consumed) and drain into the worker of `app`."""
+    """Hook logging, readiness (with the queues consumed) and drain into the worker of `app`.
+
+    `beside` returns further queues to consume for those that were chosen.
+    """
     process.redactor = Redactor(settings.secrets())
+    if beside is not None:
+        worker_init.connect(_choosing(app, beside), weak=False)
 
     def set_up_logging(**_: Any) -> None:
         logs.configure(settings, service=process.name)
 
     def ready(sender: Any = None, **_: Any) -> None:
-        names = [queue.name for queue in sender.task_consumer.queues] if sender else []
+        names = [consumed.name for consumed in sender.task_consumer.queues] if sender else []
         log.info("worker_ready", queues=names, worker=process.worker)
         if on_ready is not None:
             process.spawn(on_ready(names))
@@ -217,8 +236,7 @@ def install(
             process.spawn(on_drain())
 
     def shut_down(**_: Any) -> None:
-        # all work has ended or went back, so what blocks a thread now hears no cancel: it is a daemon, and yet
-        # the interpreter would wait for it, since an executor made it
+        # what blocks a thread now hears no cancel: a daemon, yet the interpreter waits for it: an executor made it
         thread._threads_queues.clear()  # type: ignore[attr-defined]  # noqa: SLF001 there is no other way to say so
 
     # weak=False: these closures have no other owner

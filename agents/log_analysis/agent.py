@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agents.log_analysis.routine import routine
+from agents.log_analysis.sources.named import available
 from agents.log_analysis.tools import read_line, tools
 from agents.runtime.spec import AgentSpec
 
@@ -15,4 +16,5 @@ AGENT = AgentSpec(
     routine=routine,
     tools=tools,
     read_line=read_line,
+    sources=available,
 )
