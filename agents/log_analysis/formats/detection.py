@@ -62,11 +62,13 @@ class Tally:
 
     def __init__(self, forced: str = "") -> None:
         self.forms: dict[str, int] = {}
+        self.last = ""
         self._forced = forced
 
-    def note(self, form: str) -> None:
-        """Count one line."""
-        self.forms[form] = self.forms.get(form, 0) + 1
+    def note(self, form: str, lines: int = 1) -> None:
+        """Count one line, or many that are known to be alike."""
+        self.last = form
+        self.forms[form] = self.forms.get(form, 0) + lines
 
     @property
     def form(self) -> str:

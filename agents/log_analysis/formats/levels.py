@@ -20,17 +20,38 @@ class Level(IntEnum):
     fatal = 6
 
 
+def _table(*rows: tuple[Level, str]) -> dict[str, Level]:
+    return {word: level for level, words in rows for word in words.split()}
+
+
+#: Words for levels that may stand in any line, as capitals or where a level stands.
+_SPOKEN = _table(
+    (Level.trace, "trace verbose"),
+    (Level.debug, "debug"),
+    (Level.info, "information info notice note log"),
+    (Level.warning, "warning warn"),
+    (Level.error, "error err severe failure"),
+    (Level.fatal, "critical crit fatal alert emergency emerg panic"),
+)
+#: The same in other languages, as localised databases, runtimes and consoles write them.
+_FOREIGN = _table(
+    (Level.trace, "跟踪 追踪 トレース"),
+    (Level.debug, "调试 除錯 偵錯 デバッグ 디버그 отладка"),
+    (Level.info, "信息 资讯 資訊 提示 日志 日誌 通知 情報 정보 информация infos información"),
+    (Level.warning, "警告 告警 注意 경고 warnung avertissement attention advertencia aviso avviso предупреждение"),
+    (Level.error, "错误 錯誤 异常 異常 严重 嚴重 エラー 오류 fehler erreur grave schwerwiegend erro errore ошибка"),
+    (Level.fatal, "致命 致命错误 致命錯誤 紧急 緊急 致命的 fatale schwerwiegender критический"),
+)  # fmt: skip
 _WORDS = {
-    **dict.fromkeys(["trace", "finest", "finer", "verbose", "silly"], Level.trace),
-    **dict.fromkeys(["debug", "debug1", "debug2", "debug3", "debug4", "debug5", "fine", "dbg"], Level.debug),
-    **dict.fromkeys(
-        ["info", "information", "informational", "notice", "note", "log", "config", "inf", "success"],
-        Level.info,
-    ),
-    **dict.fromkeys(["warn", "warning", "wrn"], Level.warning),
-    **dict.fromkeys(["error", "err", "severe", "failure", "fail", "eror"], Level.error),
-    **dict.fromkeys(
-        ["fatal", "critical", "crit", "alert", "emerg", "emergency", "panic", "dpanic", "ftl"], Level.fatal
+    **_SPOKEN,
+    **_FOREIGN,
+    **_table(
+        (Level.trace, "finest finer silly trc"),
+        (Level.debug, "debug1 debug2 debug3 debug4 debug5 fine dbg"),
+        (Level.info, "informational config inf success system"),
+        (Level.warning, "wrn"),
+        (Level.error, "fail eror"),
+        (Level.fatal, "dpanic ftl"),
     ),
 }
 #: Single letters of glog, logcat and MongoDB.
@@ -46,33 +67,45 @@ _LETTERS = {
     "C": Level.fatal,
 }
 
-_NAMES = (
-    "TRACE|VERBOSE|DEBUG|INFORMATION|INFO|NOTICE|NOTE|LOG|WARNING|WARN|ERROR|ERR|SEVERE|FAILURE"
-    "|CRITICAL|CRIT|FATAL|ALERT|EMERGENCY|EMERG|PANIC"
+_CAPITALS = re.compile(r"[A-Z]{3,11}")
+_BEFORE = frozenset(" \t[](<|:\"'=./-")
+_AFTER = frozenset(" \t])>|:,;\"'=/-")
+#: Where a level stands: first, bracketed, before a colon, after `level=`.
+_PLACE = re.compile(
+    r"(?:^\W{0,2}|[\[<(|]\s?|\[\w{1,30}:|[\s.](?=[A-Za-z]{3,11}:\s)|[Ll]evel[=:]\s?\"?)([A-Za-z]{3,11})(?=[\]>)|:,\s\"])"
 )
-#: In capitals anywhere near the start; in other spellings only where a level stands: first, bracketed, `level=`.
-_CAPITALS = re.compile(rf"(?:^|(?<=[\s\[\](<|:\"'=./-]))({_NAMES})(?=$|[\s\])>|:,;\"'=/-])")
-_SPELLED = re.compile(
-    rf"(?i)(?:^\W{{0,2}}|[\[<(|]\s?|[\s.](?=\w+:\s)|level[=:]\s?\"?)({_NAMES})(?=[\]>)|:,\s\"])"
+_PLACE_FOREIGN = re.compile(
+    r"(?:^\W{0,2}|[\[【<(（|]\s?|[\s:：](?=\w{2,16}[:：]))([^\W\d_]{2,16})(?=[\]】>)）|:：,，\s]|$)"
 )
+_NONE = re.compile(r"(?:\b(?:NO|0|ZERO) )$")
+_ZERO = re.compile(r"S?\"?[=:] ?0\b")
 _PRIORITY = re.compile(r"^<(\d{1,3})>")
-_LETTER = re.compile(r"^([IWEF])\d{4} |^\s*(?:\d+\s+){0,2}([VDIWEF])[/ ](?=[\w.])|^\s?([DIWEFN])\s{2}")
+_LETTER = re.compile(
+    r"^([IWEF])\d{4} |^\s*(?:\d+\s+){0,2}([VDIWEF])[/ ](?=[\w.])|^\s?([DIWEFN])\s{2}|^\s?\[([DIWEF])\]"
+)
 
+#: Every hint has one of these in lower case; most lines have none.
+_STEMS = (
+    "error", "exception", "fail", "refus", "denied", "time", "unable", "cannot", "can't", "could", "reject",
+    "unreach", "abort", "corrupt", "broke", "panic", "segfault", "segmentation", "dumped", "out of memory",
+    "kill", "no space", "fatal", "bug:", "oops", "traceback",
+)  # fmt: skip
 #: A line without a level that says this is an error.
 _STRONG = re.compile(
-    r"\b\w*(?:Exception|Error)\b(?! ?(?:code)?[:=] ?0\b)(?=:|\s|$)|^Traceback|^panic:|segfault"
-    r"|[Ss]egmentation fault"
-    r"|core dumped|[Oo]ut of memory|Killed process|[Nn]o space left|\b(?:fatal|FATAL)\b|\bBUG:|\bOops\b"
+    r"(?:Exception|Error)\b(?! ?(?:code)?[:=] ?0\b)(?=:|\s|$)|^Traceback|^panic:|segfault"
+    r"|[Ss]egmentation fault|core dumped|[Oo]ut of memory|Killed process|[Nn]o space left|\b(?:fatal|FATAL)\b"
+    r"|\bBUG:|\bOops\b"
 )
 #: A line without a level that says this deserves a look.
 _SOFT = re.compile(
     r"(?i)\b(?:fail(?:ed|ure|ures|s)?|errors?|refused|denied|timed? ?out|unable to|cannot|can't|could ?n[o']t"
-    r"|rejected|unreachable|aborted|corrupt(?:ed)?|broken|失败|错误|超时|拒绝|异常)\b|失败|错误|超时|拒绝|异常"
+    r"|rejected|unreachable|aborted|corrupt(?:ed)?|broken)\b"
 )
+_SOFT_CJK = re.compile("失败|错误|超时|拒绝|异常|失敗|錯誤|逾時|異常|无法|エラー|실패|오류")
 _HARMLESS = re.compile(
-    r"(?i)\b(?:no|0|without|zero) (?:\w+ )?(?:errors?|failures?)|\b(?:errors?|failed"
-    r"|failures?)\"?[=:] ?(?:0|no|none|false|null)\b"
-    r"|error[_ ](?:rate|count)"
+    r"(?i)\b(?:no|0|without|zero) (?:\w{1,40} )?(?:errors?|failures?|failed|exceptions?)\b"
+    r"|\b(?:errors?|failed|failures?|exceptions?)\"?[=:] ?(?:0|no|none|false|null)\b"
+    r"|\berror[_ ](?:rate|count)\b|(?:没有|无|0 ?个)(?:任何)?(?:错误|异常|失败)|(?:错误|异常|失败)(?:数)?[:：=] ?0\b"
 )
 
 #: Small numbers count up from debug (zerolog, Nextcloud); 6 and 7 only exist where they count down (syslog).
@@ -87,8 +120,9 @@ _SMALL = (
     Level.debug,
 )
 
-#: How far into a line a level word may stand.
+#: How far into a line a level word may stand, and how much of a line is looked at for hints.
 HEAD = 120
+_HINTED = 2000
 
 
 def from_word(word: str) -> Level:
@@ -99,32 +133,52 @@ def from_word(word: str) -> Level:
 def from_text(text: str) -> tuple[Level, int]:
     """Return the level a line names and where the word ends, or `unknown` and 0."""
     head = text[:HEAD]
-    if found := _CAPITALS.search(head):
-        return _WORDS[found[1].lower()], found.end()
-    if found := _SPELLED.search(head):
-        # `error opening x`: the word is part of the sentence, so the sentence keeps it
-        plain = not found[1].isupper() and head[found.end() : found.end() + 1].isspace()
-        return _WORDS[found[1].lower()], 0 if plain else found.end()
-    if found := _LETTER.match(head):
-        return _LETTERS[found[found.lastindex or 1]], found.end()
-    if (found := _PRIORITY.match(head)) and int(found[1]) < 192:  # noqa: PLR2004 - 24 facilities of 8 severities
-        return _from_severity(int(found[1]) & 7), found.end()
+    for found in _CAPITALS.finditer(head):
+        level = _SPOKEN.get(found[0].lower())
+        if level is not None and _stands(head, found.start(), found.end()):
+            return level, found.end()
+    for found in _PLACE.finditer(head):
+        level = _SPOKEN.get(found[1].lower())
+        if level is not None:
+            # `error opening x`: the word is part of the sentence, so the sentence keeps it
+            plain = not found[1].isupper() and head[found.end() : found.end() + 1].isspace()
+            return level, 0 if plain else found.end()
+    if letter := _LETTER.match(head):
+        return _LETTERS[letter[letter.lastindex or 1]], letter.end()
+    if (number := _PRIORITY.match(head)) and int(number[1]) < 192:  # noqa: PLR2004 - 24 facilities of 8 severities
+        return from_severity(int(number[1]) & 7), number.end()
+    return _foreign(head)
+
+
+def _stands(head: str, start: int, end: int) -> bool:
+    """Tell whether a word in capitals stands alone, and not in `NO ERROR` or `ERROR=0`."""
+    if (start and head[start - 1] not in _BEFORE) or (end < len(head) and head[end] not in _AFTER):
+        return False
+    return not (_NONE.search(head, max(0, start - 8), start) or _ZERO.match(head, end))
+
+
+def _foreign(head: str) -> tuple[Level, int]:
+    for found in _PLACE_FOREIGN.finditer(head):
+        level = _FOREIGN.get(found[1].lower())
+        # words in small Latin letters are words of a sentence
+        if level is not None and (not found[1].isascii() or found[1].isupper() or found[1].istitle()):
+            return level, found.end()
     return Level.unknown, 0
 
 
 def from_value(value: Any, *, syslog: bool = False) -> Level:
     """Return the level of a field: a word, a letter, a syslog severity (0..7), pino (10..60), OTLP (1..24)."""
     if isinstance(value, str):
-        if (level := from_word(value)) or not value:
+        if (level := _WORDS.get(value) or from_word(value)) or not value:
             return level
-        if value.isdigit():
-            return from_value(int(value), syslog=syslog)
+        if value.isdecimal() and value.isascii():
+            return from_value(int(value[:9]), syslog=syslog)
         return _LETTERS.get(value, Level.unknown) if len(value) == 1 else from_text(value)[0]
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return Level.unknown
     number = int(value)
     if syslog and 0 <= number <= 7:  # noqa: PLR2004 - severities of syslog and GELF
-        return _from_severity(number)
+        return from_severity(number)
     if number >= 10 and number % 10 == 0:  # noqa: PLR2004 - bunyan and pino
         return Level(min(6, max(1, number // 10)))
     if 0 <= number < len(_SMALL):
@@ -139,14 +193,19 @@ def from_status(status: int) -> Level:
 
 def hint(text: str) -> Level:
     """Return what the words of a line without a level hint at."""
-    if _HARMLESS.search(text):
+    text = text[:_HINTED]
+    small = text.lower()
+    if not any(map(small.__contains__, _STEMS)) and (text.isascii() or not _SOFT_CJK.search(text)):
         return Level.unknown
+    if _HARMLESS.search(text):
+        text = _HARMLESS.sub(" ", text)
     if _STRONG.search(text):
         return Level.error
-    return Level.warning if _SOFT.search(text) else Level.unknown
+    return Level.warning if _SOFT.search(text) or _SOFT_CJK.search(text) else Level.unknown
 
 
-def _from_severity(number: int) -> Level:
+def from_severity(number: int) -> Level:
+    """Return the level of a syslog severity, 0 to 7."""
     if number <= 2:  # noqa: PLR2004 - emerg, alert, crit
         return Level.fatal
     return (Level.error, Level.warning, Level.info, Level.info, Level.debug)[min(number, 7) - 3]

@@ -96,6 +96,11 @@ class Parser:
         """Return what was assumed while reading."""
         return self.stamps.notes
 
+    @property
+    def tally(self) -> Tally:
+        """Return the count of lines by kind of log."""
+        return self._tally
+
     def _note(self, form: str) -> None:
         self._tally.note(form)
 

@@ -1,0 +1,113 @@
+"""Days and months as numbers: names in several languages, missing years, leap seconds; pure."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+
+_NAMES = (
+    "jan january janv janvier januar ene enero gen gennaio янв января 一月 1月",
+    "feb february févr fevr fév février februar febrero fev febbraio фев февраля 二月 2月",
+    "mar march mars mär märz mrz marzo mrt мар марта 三月 3月",
+    "apr april avr avril abr abril aprile апр апреля 四月 4月",
+    "may mai mayo mag maggio mei мая май 五月 5月",
+    "jun june juin juni junio giu giugno июн июня 六月 6月",
+    "jul july juil juillet juli julio lug luglio июл июля 七月 7月",
+    "aug august août aout agosto ago авг августа 八月 8月",
+    "sep sept september septembre septiembre set settembre сен сентября 九月 9月",
+    "oct october octobre okt oktober octubre out ott ottobre окт октября 十月 10月",
+    "nov november novembre noviembre ноя ноября 十一月 11月",
+    "dec december déc décembre dez dezember dic diciembre dicembre дек декабря 十二月 12月",
+)
+MONTHS = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
+
+#: TAI minus UTC from these moments on (epoch seconds), from the IERS's list; nothing was added since 2017.
+_LEAPS = (
+    (1_483_228_800, 37), (1_435_708_800, 36), (1_341_100_800, 35), (1_230_768_000, 34),
+    (1_136_073_600, 33), (915_148_800, 32), (867_715_200, 31), (820_454_400, 30), (773_020_800, 29),
+    (741_484_800, 28), (709_948_800, 27), (662_688_000, 26), (631_152_000, 25), (567_993_600, 24),
+    (489_024_000, 23), (425_865_600, 22), (394_329_600, 21), (362_793_600, 20), (315_532_800, 19),
+    (283_996_800, 18), (252_460_800, 17), (220_924_800, 16), (189_302_400, 15), (157_766_400, 14),
+    (126_230_400, 13), (94_694_400, 12), (78_796_800, 11), (63_072_000, 10),
+)  # fmt: skip
+#: A line cannot be younger than its file; so much clock difference is forgiven.
+_SLACK = timedelta(days=1)
+#: A clock without a date that goes back by more than this has passed midnight.
+_MIDNIGHT = 3600.0
+DAY = 86_400.0
+_EPOCH = 719_163  # ordinal of 1970-01-01
+
+
+@lru_cache(maxsize=4096)
+def day(year: int, month: int, number: int) -> float:
+    """Return midnight of a day as seconds since 1970, without a zone."""
+    return (date(year, month, number).toordinal() - _EPOCH) * DAY
+
+
+def month(name: str) -> int:
+    """Return the number of a month's name; raise ValueError for other words."""
+    found = MONTHS.get(name.lower().rstrip("."))
+    if found is None:
+        raise ValueError(name)
+    return found
+
+
+def from_tai(label: int) -> float:
+    """Return the epoch seconds of a TAI64 label."""
+    seconds = label - (1 << 62)
+    return float(seconds - next((gap for since, gap in _LEAPS if seconds - gap >= since), 10))
+
+
+class Calendar:
+    """Settles the years and days that the stamps of one file leave out, by its last change and by their order.
+
+    The first stamp takes the latest year that does not lie after the file's last change; each next one takes
+    the year that brings it nearest to the stamp before, so that a log that passes New Year goes on.
+    """
+
+    def __init__(self, reference: datetime) -> None:
+        self.reference = reference
+        self.yearless = self.dateless = False
+        self._latest = (reference + _SLACK).timestamp()
+        self._last: float | None = None
+        self._seen: tuple[int, int] = (0, 0)
+        self._midnight = 0.0
+        self._today = day(reference.year, reference.month, reference.day)
+        self._clock = 0.0
+
+    def follow(self, moment: float) -> None:
+        """Go on from a moment: that of the last line of the file before this one."""
+        self._last = moment
+
+    def moment(self, number: int, date_: int, clock: float) -> float:
+        """Return the moment of a month, a day and a clock."""
+        if (number, date_) != self._seen:
+            self._midnight = self._year(number, date_, clock)
+            self._seen = (number, date_)
+            self.yearless = True
+        self._last = self._midnight + clock
+        return self._last
+
+    def clock(self, clock: float) -> float:
+        """Return the moment of a clock without a date."""
+        self.dateless = True
+        if clock < self._clock - _MIDNIGHT:
+            self._today += DAY
+        self._clock = clock
+        return self._today + clock
+
+    def _year(self, number: int, date_: int, clock: float) -> float:
+        around = self.reference.year if self._last is None else int(1970 + self._last // (365.2425 * DAY))
+        days = []
+        for year in range(around - 4, around + 5):
+            try:
+                days.append(day(year, number, date_))
+            except ValueError:  # 29 February, or no date at all
+                continue
+        if self._last is not None and days:
+            last = self._last
+            return min(days, key=lambda d: abs(d + clock - last))
+        past = [d for d in days if d + clock <= self._latest]
+        if not past:
+            raise ValueError(f"no year fits {number}-{date_}")
+        return past[-1]
