@@ -7,11 +7,11 @@ import secrets
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from agents.log_analysis.asking.comparing import compare_of
+from agents.log_analysis.asking.comparing import compare_files_of, compare_of
 from agents.log_analysis.asking.histogram import histogram_of
 from agents.log_analysis.asking.overview import overview_of
 from agents.log_analysis.asking.searching import Query, hit_rows, page_of, read_level, read_time
@@ -42,8 +42,11 @@ STDIN = "-"
 class OpenLogs:
     """Logs that were read once; each answer is the tools' own, cleaned and redacted."""
 
-    def __init__(self, reading: Reading, held: Sequence[BinaryIO] = ()) -> None:
+    def __init__(
+        self, reading: Reading, given: Sequence[Collection[Path]] = (), held: Sequence[BinaryIO] = ()
+    ) -> None:
         self._reading = reading
+        self._given = given  # the files of each argument
         self._held = held  # copies of what cannot be read twice live as long as their reader
 
     @property
@@ -84,6 +87,19 @@ class OpenLogs:
         file = self._reading.number(source)
         windows = split_windows(self._reading, file, split_at, before, after)
         return compare_of(self._reading, file, *windows, by_line=split_at.startswith("line "))
+
+    def compare_given(self) -> dict[str, Any]:
+        """Compare what the first argument named with what the second one named."""
+        sides = [
+            {n for n, f in enumerate(self._reading.scan.files) if f.path in paths} for paths in self._given
+        ]
+        if len(sides) != 2 or not all(sides) or sides[0] & sides[1]:  # noqa: PLR2004 - before and after
+            raise Correctable(
+                "nothing to compare",
+                why="two different logs are compared, or two windows of one",
+                next_step="Name two files, or pass --split-at TIME, or --before F..T with --after F..T.",
+            )
+        return compare_files_of(self._reading, *sides)
 
     def search(
         self,
@@ -162,14 +178,16 @@ def open_logs(
         for n, name in enumerate(attached or {})
     ]
     streams = {f"stream-{n}": Path(file.name) for n, file in enumerate(held)}
-    files, problems = resolve(given, _EVERYWHERE, {**artifacts, **streams})
+    streams |= artifacts
+    files, problems = resolve(given, _EVERYWHERE, streams)
     if not files:
         raise problems[0] if problems else _nothing()
     scan = Scan(scratch, settings.log_max_bytes)
     scan.read(files)
     redactor = Redactor(settings.secrets(), salt=_SALT)
     told = [redactor.text(clean(str(problem))) for problem in (*problems, *scan.problems)]
-    return OpenLogs(Reading(scan, redactor, tuple(told)), held)
+    of_each = [{f.path for f in resolve([one], _EVERYWHERE, streams)[0]} for one in given]
+    return OpenLogs(Reading(scan, redactor, tuple(told)), of_each, held)
 
 
 def _source(path: str, held: list[BinaryIO], form: str, zone: str) -> Source:

@@ -12,6 +12,7 @@ from coordinator.cli import (
     dead_letters,
     decisions,
     desk,
+    logs,
     memory,
     memory_audit,
     memory_calibrate,
@@ -89,6 +90,7 @@ memory.app.command("import")(memory_estate.import_)
 memory.app.add_typer(memory_review.app, name="quarantine")
 memory.app.add_typer(memory_audit.app, name="audit")
 app.add_typer(memory.app, name="memory", rich_help_panel="Memory")
+app.add_typer(logs.app, name="logs", rich_help_panel="Logs")
 
 
 def run() -> None:

@@ -1,0 +1,228 @@
+"""The commands `nightdesk logs …`: they read logs here and now, without a desk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coordinator.cli import logs_reading, screen
+from coordinator.cli.options import AsJson
+
+app = typer.Typer(
+    help="Read logs here, without the desk: files, folders, globs, archives, - for standard input.",
+    no_args_is_help=True,
+)
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILES…", help="Files, folders, globs, or - (standard input).")
+]
+Form = Annotated[str, typer.Option("--format", help="The format, where the reader finds another.")]
+Zone = Annotated[str, typer.Option(help="Zone of time stamps that name none, such as Asia/Shanghai.")]
+Utc = Annotated[bool, typer.Option("--utc", help="Show times in UTC, not in your own zone.")]
+Level = Annotated[str, typer.Option(help="Lowest level: trace, debug, info, warning, error, fatal.")]
+Pattern = Annotated[str, typer.Option("--pattern", "-e", metavar="RE2", help="Expression, case ignored.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print a table as CSV and nothing else.")]
+
+_TEMPLATE_COLUMNS = ("id", "count", "share", "level", "first", "last", "source", "line", "template")
+_HIT_COLUMNS = ("source", "line", "time", "level", "quote")
+_CHANGE_COLUMNS = ("change", "before", "after", "level", "source", "line", "time", "template")
+
+
+@app.command()
+@screen.answering
+def overview(
+    files: Files,
+    *,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Also draw levels over time into this file.")
+    ] = None,
+    form: Form = "",
+    zone: Zone = "",
+    utc: Utc = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take a first look: window, levels, timeline, problems with their lines, changes, silence, what was cut."""
+    from coordinator.cli import logs_files, logs_text, logs_view
+
+    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
+    found, timeline = logs.overview(), logs.timeline()
+    if plot is not None:
+        marks = [{"time": found.get("onset"), "label": "onset"}]
+        marks += [{"time": c.get("time"), "label": c.get("quote", "")} for c in found.get("changes", [])]
+        logs_files.write_plot(plot, timeline, marks, utc=utc)
+    if as_json:
+        logs_text.print_document({**found, "timeline": timeline, "notes": logs.notes, **attempt.told()})
+    else:
+        logs_view.print_overview(found, timeline, utc=utc)
+        logs_view.print_notes(logs.notes)
+    attempt.finish()
+
+
+@app.command()
+@screen.answering
+def templates(  # noqa: PLR0913 each option is an argument
+    files: Files,
+    *,
+    pattern: Pattern = "",
+    level: Level = "",
+    sort: Annotated[str, typer.Option(help="count, rare, first or new.")] = "count",
+    limit: Annotated[int, typer.Option(min=0, help="Templates at most; 0: all.")] = 50,
+    as_csv: Annotated[
+        bool,
+        typer.Option("--csv", help="Print LineId,EventId,EventTemplate: a row for each line of the log."),
+    ] = False,
+    summary_csv: Annotated[
+        bool, typer.Option("--summary-csv", help="Print the table of templates as CSV.")
+    ] = False,
+    form: Form = "",
+    zone: Zone = "",
+    utc: Utc = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the kinds of lines: how often, how bad, when first and last, and how they spread over time."""
+    from coordinator.cli import logs_files, logs_text, logs_view
+
+    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
+    if as_csv:
+        rows = logs_files.template_lines(logs.line_templates())
+        logs_files.write_csv(("LineId", "EventId", "EventTemplate"), rows)
+        attempt.finish()
+        return
+    found = logs.templates(pattern=pattern, level=level, sort=sort, limit=limit)
+    if as_json:
+        logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
+    elif summary_csv:
+        rows = logs_files.rows_of(found["templates"], *_TEMPLATE_COLUMNS)
+        logs_files.write_csv(_TEMPLATE_COLUMNS, rows)
+    else:
+        logs_view.print_templates(found, utc=utc)
+        logs_view.print_notes(logs.notes)
+    attempt.finish()
+
+
+@app.command()
+@screen.answering
+def compare(
+    files: Files,
+    *,
+    split_at: Annotated[
+        str, typer.Option(metavar="TIME", help="Time (or 'line 1302') that parts before from after.")
+    ] = "",
+    before: Annotated[str, typer.Option(metavar="FROM..TO", help="A window instead; with --after.")] = "",
+    after: Annotated[str, typer.Option(metavar="FROM..TO", help="The other window.")] = "",
+    form: Form = "",
+    zone: Zone = "",
+    utc: Utc = False,
+    as_csv: AsCsv = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two logs, or two windows of one: which kinds of lines are new, got more, got fewer, vanished."""
+    from coordinator.cli import logs_files, logs_text, logs_view
+
+    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
+    found = _compared(logs, files, split_at, before, after, utc=utc)
+    if as_json:
+        logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
+    elif as_csv:
+        changes = [
+            {**row, "change": name}
+            for name in ("new", "more", "vanished", "fewer")
+            for row in found.get(name, [])
+        ]
+        logs_files.write_csv(_CHANGE_COLUMNS, logs_files.rows_of(changes, *_CHANGE_COLUMNS))
+    else:
+        logs_view.print_comparison(found, utc=utc)
+        logs_view.print_notes(logs.notes)
+    attempt.finish()
+
+
+def _compared(
+    logs: logs_reading.Logs, files: list[str], split_at: str, before: str, after: str, *, utc: bool
+) -> dict[str, Any]:
+    from coordinator.cli.logs_text import asked_span, asked_time
+
+    if split_at.startswith("line "):
+        return logs.compare(split_at=split_at, source=logs.sources[0] if len(logs.sources) == 1 else "")
+    if split_at:
+        return logs.compare(split_at=asked_time(split_at, utc=utc))
+    if before or after:
+        return logs.compare(
+            before=asked_span(before, utc=utc) if before else "",
+            after=asked_span(after, utc=utc) if after else "",
+        )
+    return logs.compare_given()
+
+
+@app.command()
+@screen.answering
+def search(  # noqa: PLR0913 each option is an argument
+    files: Files,
+    *,
+    pattern: Pattern = "",
+    level: Level = "",
+    since: Annotated[str, typer.Option(metavar="TIME", help="From this time on.")] = "",
+    until: Annotated[str, typer.Option(metavar="TIME", help="Up to this time.")] = "",
+    context: Annotated[
+        int, typer.Option("--context", "-C", min=0, max=1000, help="Lines round each hit.")
+    ] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Lines at most; 0: all.")] = 50,
+    newest_first: Annotated[bool, typer.Option("--newest-first", help="From the end backwards.")] = False,
+    form: Form = "",
+    zone: Zone = "",
+    utc: Utc = False,
+    as_csv: AsCsv = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find lines by expression, level and time; prints source:line:text, and how many there are in all."""
+    from coordinator.cli import logs_files, logs_text, logs_view
+
+    first, last = logs_text.asked_time(since, utc=utc), logs_text.asked_time(until, utc=utc)
+    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
+    found = logs.search(
+        pattern,
+        level=level,
+        since=first,
+        until=last,
+        limit=limit,
+        context=context,
+        newest_first=newest_first,
+    )
+    if as_json:
+        logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
+    elif as_csv:
+        logs_files.write_csv(_HIT_COLUMNS, logs_files.rows_of(found["hits"], *_HIT_COLUMNS))
+    else:
+        logs_view.print_hits(found)
+        logs_view.print_notes(logs.notes)
+    attempt.finish()
+
+
+@app.command()
+@screen.answering
+def histogram(
+    files: Files,
+    *,
+    bucket: Annotated[str, typer.Option(help="Width such as 10s, 1m, 1h, or auto.")] = "auto",
+    pattern: Pattern = "",
+    level: Level = "",
+    form: Form = "",
+    zone: Zone = "",
+    utc: Utc = False,
+    as_csv: AsCsv = False,
+    as_json: AsJson = False,
+) -> None:
+    """Count lines over time: when something began, peaked or stopped."""
+    from coordinator.cli import logs_files, logs_text, logs_view
+
+    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
+    found = logs.histogram(bucket=bucket, level=level, pattern=pattern)
+    if as_json:
+        logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
+    elif as_csv:
+        logs_files.write_csv(("from", "count"), logs_files.rows_of(found["buckets"], "from", "count"))
+    else:
+        logs_view.print_histogram(found, utc=utc)
+        logs_view.print_notes(logs.notes)
+    attempt.finish()
