@@ -13,7 +13,7 @@ from agents.log_analysis.formats.times import iso
 from agents.log_analysis.scanning.library import LIBRARY
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.table import Row
-from agents.log_analysis.sources.files import resolve
+from agents.log_analysis.sources.finding import resolve
 from agents.runtime.tools import ToolContext
 from kernel.artifacts import ArtifactStore
 from kernel.contracts import Source

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
-import io
-import tempfile
 import threading
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import BinaryIO
 
 from agents.log_analysis.formats.text import clean, decode, hide_key_line
-from agents.log_analysis.sources.inflating import Inflation, compression
-from kernel.errors import Correctable
 
 #: Bytes kept of one line: its head, and a little of its end. The rest is counted and said.
 LINE_HEAD = 48 * 1024
@@ -24,15 +18,17 @@ LINE_TAIL = 4 * 1024
 _STEP = 64
 _CHUNK = 256 * 1024
 
-_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-
 
 @dataclass
 class Body:
-    """One log as bytes. Lines end at LF only and count from 1; a line number always names the same bytes."""
+    """One log as bytes. Lines end at LF only and count from 1; a line number always names the same bytes.
+
+    `max_lines` of 0 is no limit.
+    """
 
     file: BinaryIO
     size: int
+    max_lines: int = 0
     notes: list[str] = field(default_factory=list)
     cut_lines: int = 0
     nul_bytes: int = 0
@@ -42,18 +38,41 @@ class Body:
 
     def index(self) -> Iterator[tuple[int, str]]:
         """Yield each line's number and text, once, and build the index on the way."""
+        for number, raw in enumerate(self.raws(), 1):
+            yield number, clean(decode(raw))
+
+    def raws(self, start: int = 0) -> Iterator[bytes]:
+        """Yield the kept bytes of each line from an offset on, once, and build the index on the way."""
         self._offsets, self.cut_lines, self.nul_bytes = array("Q"), 0, 0
         number = 0
-        for number, (offset, raw) in enumerate(self._raw(0, count=True), 1):
-            if number % _STEP == 1:
-                self._offsets.append(offset)
-            yield number, clean(decode(raw))
-        self.lines = number
+        try:
+            for offset, raw in self._raw(start, count=True):
+                if number >= self.max_lines > 0:
+                    self._stop(offset)
+                    break
+                if number % _STEP == 0:
+                    self._offsets.append(offset)
+                number += 1
+                yield raw
+        finally:
+            self.lines = number
+
+    @property
+    def place(self) -> int:
+        """Return up to where the lines were read."""
+        return self._offsets[-1] if self._offsets else 0
+
+    def _stop(self, offset: int) -> None:
+        left = self.size - offset
+        self.notes.append(
+            f"reading stopped at the limit of {self.max_lines:,} lines; {left:,} bytes were not read"
+        )
 
     def read(self, first: int, last: int) -> list[str]:
         """Return the texts of lines `first` to `last`, as far as they exist."""
         if first < 1 or first > self.lines:
             return []
+        last = min(last, self.lines)
         with self._lock:
             start = self._offsets[(first - 1) // _STEP]
             skip = (first - 1) % _STEP
@@ -135,63 +154,3 @@ class _Kept:
                 self._head[:LINE_HEAD] + f" …[{gone:,} bytes cut]… ".encode() + self._tail.removesuffix(b"\r")
             )
         return (self._head + self._tail).removesuffix(b"\r")
-
-
-def open_body(file: BinaryIO, name: str, scratch: Path, max_bytes: int) -> Body:
-    """Return the body of an open log; compressed and UTF-16 logs are unrolled into a file without a name."""
-    head = file.read(512)
-    file.seek(0)
-    kind = compression(head)
-    if kind in ("zstd", "zip"):
-        raise Correctable(
-            f"{name!r} is {kind}-compressed and cannot be read",
-            why="only gzip, bzip2 and xz are understood",
-            next_step="Decompress it, or compress it with gzip.",
-        )
-    if kind:
-        return _inflate(file, name, kind, scratch, max_bytes)
-    encoding = next((e for bom, e in _BOMS if head.startswith(bom)), "")
-    if encoding:
-        return _spool(_transcode(iter(lambda: file.read(_CHUNK), b""), encoding), scratch)
-    size = file.seek(0, io.SEEK_END)
-    if size <= max_bytes:
-        return Body(file, size)
-    return Body(file, max_bytes, [f"only the first {max_bytes:,} of {size:,} bytes were read"])
-
-
-def _inflate(file: BinaryIO, name: str, kind: str, scratch: Path, max_bytes: int) -> Body:
-    inflation = Inflation(kind, max_bytes)
-    chunks = inflation.chunks(file)
-    first = next(chunks, b"")
-    if not first:
-        raise Correctable(
-            f"{name!r} cannot be decompressed",
-            why="; ".join(inflation.notes) or f"the {kind} archive holds nothing",
-            next_step="Check the file; nothing in it can be read.",
-        )
-    encoding = next((e for bom, e in _BOMS if first.startswith(bom)), "")
-    stream = _chain(first, chunks)
-    body = _spool(_transcode(stream, encoding) if encoding else stream, scratch)
-    body.notes += inflation.notes
-    return body
-
-
-def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
-
-
-def _transcode(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    for chunk in chunks:
-        yield decoder.decode(chunk).encode("utf-8", errors="replace")
-    yield decoder.decode(b"", final=True).encode("utf-8", errors="replace")
-
-
-def _spool(chunks: Iterable[bytes], scratch: Path) -> Body:
-    scratch.mkdir(parents=True, exist_ok=True)
-    file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - lives as long as the scan that reads it
-    size = 0
-    for chunk in chunks:
-        size += file.write(chunk)
-    return Body(file, size)

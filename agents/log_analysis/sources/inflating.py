@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
+
+from agents.log_analysis.sources.zstandard import WINDOW_BYTES, ZstdError, decompressor
 
 _CHUNK = 64 * 1024
 _OUT = 256 * 1024
@@ -16,18 +19,40 @@ _OUT = 256 * 1024
 BOMB_RATIO = 300
 BOMB_BYTES = 32 * 1024 * 1024
 
+#: What is understood.
 _MAGIC = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
-    b"PK\x03\x04": "zip",
 }
+#: A zstd file may begin with a frame to skip, as pzstd writes: the first byte is free in its lower half.
+_SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
+
+#: What is told apart, so that it is refused by its name.
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!": "a rar archive",
+    b"\x04\x22\x4d\x18": "lz4-compressed",
+    b"\x1f\x9d": "compressed by compress",
+    b"LZIP": "lzip-compressed",
+}
+_TAR_AT, _TAR = 257, b"ustar"
 
 
 def compression(head: bytes) -> str:
     """Return the kind of compression that the first bytes name, or nothing."""
+    if _SKIPPABLE.match(head):
+        return "zstd"
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
+
+
+def foreign(head: bytes) -> str:
+    """Return what a file is that holds other files or that no decoder here reads, or nothing."""
+    if head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        return "a tar archive"
+    return next((kind for magic, kind in _FOREIGN.items() if head.startswith(magic)), "")
 
 
 class _Decoder(Protocol):
@@ -63,11 +88,12 @@ class Inflation:
                     return
             try:
                 out = decoder.decompress(data, _OUT)
-            except (zlib.error, OSError, lzma.LZMAError, EOFError) as error:
+            except (zlib.error, OSError, lzma.LZMAError, EOFError, ZstdError) as error:
                 self._broken(between, error)
                 return
             between = False
             if out:
+                out = out[: self.max_bytes - self.written]
                 self.written += len(out)
                 yield out
             if self._stopped():
@@ -89,7 +115,10 @@ class Inflation:
         if between:  # bytes after a complete member
             self.notes.append("bytes after the end of the archive were ignored")
             return
-        self.notes.append(f"the archive is broken after {self.written:,} decompressed bytes ({error})")
+        why = f"{error}"
+        if "memory" in why.lower():  # what zstd and xz say of a window beyond the limit
+            why = f"decoding it takes a window of more than {WINDOW_BYTES >> 20} MiB of memory"
+        self.notes.append(f"the archive is broken after {self.written:,} decompressed bytes ({why})")
 
     def _stopped(self) -> bool:
         if self.written >= self.max_bytes:
@@ -129,4 +158,6 @@ class _Gzip:
 def _decoder(kind: str) -> _Decoder:
     if kind == "gzip":
         return _Gzip()
-    return bz2.BZ2Decompressor() if kind == "bzip2" else lzma.LZMADecompressor()
+    if kind == "zstd":
+        return decompressor()
+    return bz2.BZ2Decompressor() if kind == "bzip2" else lzma.LZMADecompressor(memlimit=WINDOW_BYTES)

@@ -13,9 +13,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import yaml
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
+from agents.log_analysis.formats.detection import form_named
 from agents.log_analysis.sources.patterns import holds_file, root_of
 from kernel.contracts import Value
-from kernel.errors import Fatal
+from kernel.errors import Correctable, Fatal
 from kernel.settings import Settings
 
 FILE = "sources.yaml"
@@ -31,12 +32,31 @@ _NAME = re.compile(r"\w[\w.-]{0,63}")
 _UNIT = re.compile(r"[\w@][\w@.:\\*?\[\]-]{0,255}")
 
 
+def check_zone(zone: str, owner: str) -> None:
+    """Raise where a name is given that is no time zone's."""
+    try:
+        ZoneInfo(zone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise Correctable(
+            f"{zone[:60]!r} is no time zone",
+            why=f"it is what {owner} asks for",
+            next_step="Use an IANA name, such as Asia/Shanghai.",
+        ) from error
+
+
 def _zone(value: str) -> str:
     try:
-        ZoneInfo(value or "UTC")
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        check_zone(value, "it")
+    except Correctable as error:
         raise ValueError(f"{value!r} is no IANA time zone, such as Asia/Shanghai") from error
     return value
+
+
+def _form(value: str) -> str:
+    try:
+        return form_named(value)
+    except Correctable as error:
+        raise ValueError(f"{error.what}; {error.why}") from error
 
 
 def _word(value: str) -> str:
@@ -97,7 +117,7 @@ class NamedSource(Value):
     paths: list[str] = []
     loki: LokiQuery | None = None
     journald: JournalQuery | None = None
-    format: str = ""
+    format: Annotated[str, AfterValidator(_form)] = ""
     zone: Annotated[str, AfterValidator(_zone)] = ""
 
     @field_validator("paths")

@@ -1,11 +1,15 @@
-"""Patterns of paths: which folder one opens, which files it matches."""
+"""Patterns and folders of paths: what one opens, which files it leads to."""
 
 from __future__ import annotations
 
 import glob
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+#: Files looked at under one folder; more are no logs but a tree.
+WALK_LIMIT = 20_000
 
 _GLOB = re.compile(r"[*?\[]")
 
@@ -26,17 +30,44 @@ def root_of(pattern: str) -> Path:
     return path if path.is_dir() else path.parent
 
 
-def matches(pattern: str) -> Iterator[Path]:
-    """Yield the files that a pattern matches, in no order."""
-    for found in glob.iglob(str(Path(pattern).expanduser()), recursive=True):  # noqa: PTH207 - absolute patterns
+def matches(pattern: str) -> list[Path]:
+    """Return the files that a path, a folder or a pattern leads to, sorted by name."""
+    path = Path(pattern).expanduser()
+    if path.is_dir():
+        return sorted(_below(path))
+    if path.exists() or not is_pattern(pattern):
+        return [path]
+    return sorted(_matching(path))
+
+
+def holds_file(pattern: str) -> bool:
+    """Tell whether a path, folder or pattern leads to at least one file here."""
+    path = Path(pattern).expanduser()
+    if path.is_dir():
+        return any(True for _ in _below(path))
+    return path.is_file() or (is_pattern(pattern) and any(True for _ in _matching(path)))
+
+
+def under(path: Path, roots: Sequence[Path]) -> bool:
+    """Tell whether a path without links lies in one of the folders."""
+    return any(path == root or root in path.parents for root in roots)
+
+
+def _matching(pattern: Path) -> Iterator[Path]:
+    for found in glob.iglob(str(pattern), recursive=True):  # noqa: PTH207 - absolute patterns
         path = Path(found)
         if path.is_file():
             yield path
 
 
-def holds_file(pattern: str) -> bool:
-    """Tell whether a path or pattern leads to at least one file here."""
-    path = Path(pattern).expanduser()
-    if path.is_dir():
-        return any(entry.is_file() for entry in path.rglob("*"))
-    return path.is_file() or (is_pattern(pattern) and any(True for _ in matches(pattern)))
+def _below(folder: Path) -> Iterator[Path]:
+    seen = 0
+    for place, folders, names in os.walk(folder):  # does not follow links
+        folders[:] = sorted(f for f in folders if not f.startswith("."))
+        for name in sorted(names):
+            path = Path(place) / name
+            if not name.startswith(".") and path.is_file():
+                yield path
+        seen += len(names)
+        if seen > WALK_LIMIT:
+            return

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.log_analysis.sources.bodies import LINE_HEAD, LINE_TAIL, Body, open_body
-from kernel.errors import Correctable
+from agents.log_analysis.sources.bodies import LINE_HEAD, LINE_TAIL, Body
 
 
 def body(raw: bytes) -> Body:
@@ -61,20 +58,3 @@ def test_reading_by_number_equals_reading_in_order(rows: list[bytes]) -> None:
     in_order = dict(made.index())
     assert len(in_order) == made.lines == len(raw.split(b"\n")) - (raw.endswith(b"\n") or not raw)
     assert dict(made.texts()) == {n: made.read(n, n)[0] for n in in_order}
-
-
-def test_a_file_of_an_unknown_compression_is_refused_clearly(tmp_path: Path) -> None:
-    with pytest.raises(Correctable, match="zstd"):
-        open_body(io.BytesIO(b"\x28\xb5\x2f\xfd rest"), "x.zst", tmp_path, 1 << 20)
-
-
-def test_past_the_byte_limit_the_rest_is_not_read_and_that_is_said(tmp_path: Path) -> None:
-    made = open_body(io.BytesIO(b"0123456789\n" * 100), "x", tmp_path, 110)
-    assert len(list(made.index())) == 10
-    assert "only the first 110" in made.notes[0]
-
-
-def test_utf16_is_read_by_its_mark(tmp_path: Path) -> None:
-    made = open_body(io.BytesIO("INFO 启动\r\nERROR 磁盘\r\n".encode("utf-16")), "x", tmp_path, 1 << 20)
-    assert [t for _, t in made.index()] == ["INFO 启动", "ERROR 磁盘"]
-    made.close()

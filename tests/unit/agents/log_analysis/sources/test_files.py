@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.log_analysis.sources.files import LogFile, resolve
+from agents.log_analysis.sources.files import LogFile
+from agents.log_analysis.sources.finding import resolve
 from kernel.contracts import Source
 from kernel.errors import Correctable, NightdeskError, Refused
 
