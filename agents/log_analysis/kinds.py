@@ -8,6 +8,8 @@ from agents.log_analysis.platforms import PLATFORM_KINDS, Kind
 from agents.log_analysis.platforms import kind as _kind
 
 
+__all__ = ["CHANGE", "ERROR", "KINDS", "SLOW", "SYMPTOM", "Kind", "kind_of"]
+
 #: The first that matches names the line. A weight below SYMPTOM marks what follows from something else.
 KINDS = (
     *PLATFORM_KINDS,
