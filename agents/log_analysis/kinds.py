@@ -7,7 +7,6 @@ import re
 from agents.log_analysis.platforms import PLATFORM_KINDS, Kind
 from agents.log_analysis.platforms import kind as _kind
 
-
 __all__ = ["CHANGE", "ERROR", "KINDS", "SLOW", "SYMPTOM", "Kind", "kind_of"]
 
 #: The first that matches names the line. A weight below SYMPTOM marks what follows from something else.
@@ -118,7 +117,8 @@ KINDS = (
         "configuration",
         "Configuration is wrong or missing",
         0.95,
-        r"missing (?:required )?(?:\w+ ){0,3}(?:config\w*|env\w*|setting|variable|key|option|parameter)|invalid (?:\w+ )?config"
+        r"missing (?:required )?(?:\w+ ){0,3}(?:config\w*|env\w*|setting|variable|key|option|parameter)"
+        r"|invalid (?:\w+ )?config"
         r"|environment variable"
         r"|misconfigur|unknown (?:property|option|flag|directive)|(?:pars|load"
         r"|read)\w* (?:the )?config.{0,40}(?:fail|error)"
