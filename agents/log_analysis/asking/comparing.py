@@ -1,49 +1,28 @@
-"""Compares two windows of a run's logs both ways: what got more and new, what got less and vanished."""
+"""Compares two windows, or two sets of files, of a run's logs both ways: what got more and new, less and vanished."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection
 from typing import Any
 
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
-from agents.log_analysis.reading import Reading, fit
+from agents.log_analysis.judging.baselines import KINDS, Window, baseline
+from agents.log_analysis.judging.windows import Comparison, Shift, Side, compared
+from agents.log_analysis.reading import Reading, find, fit
+from agents.log_analysis.scanning.summary import summarise
 from agents.log_analysis.scanning.table import Row
 from kernel.errors import Correctable
 
-#: A change counts from this strength (a z value of two Poisson rates, corrected for how many are tested).
-_ALPHA = 0.01
 _ROWS = 8
-
-
-@dataclass(frozen=True)
-class Window:
-    """Events from `start` up to, but not at, `end`: times, or positions in reading order."""
-
-    start: float
-    end: float
-
-    def holds(self, place: float) -> bool:
-        """Tell whether a place lies in the window."""
-        return self.start <= place < self.end
-
-
-@dataclass
-class _Pair:
-    before: int = 0
-    after: int = 0
-    level: int = 0
-    first: Row | None = None
-    last: Row | None = None
-    services: set[int] = field(default_factory=set)
+_LISTS = ("new", "vanished", "more", "fewer", "rare")
+_RARE_ROWS = 3
 
 
 def compare_of(
     reading: Reading, file: int | None, before: Window, after: Window, *, by_line: bool
 ) -> dict[str, Any]:
-    """Return what differs between two windows, normalised per 1,000 events of each."""
+    """Return what differs between two windows, normalised by how much the usual lines changed."""
 
     def side(row: Row) -> int | None:
         if file is not None and row.file != file:
@@ -51,116 +30,89 @@ def compare_of(
         place = float(row.line) if by_line else row.time
         return 0 if before.holds(place) else 1 if after.holds(place) else None
 
-    pairs, totals = _counted(reading, side)
     show = (lambda v: v) if by_line else iso
     windows = [{"from": show(w.start), "to": show(w.end)} for w in (before, after)]
-    return _answer(reading, pairs, totals, windows)
+    return _answer(reading, side, windows)
 
 
 def compare_files_of(reading: Reading, before: Collection[int], after: Collection[int]) -> dict[str, Any]:
-    """Return what differs between two sets of files, normalised per 1,000 events of each."""
-    pairs, totals = _counted(
-        reading, lambda row: 0 if row.file in before else 1 if row.file in after else None
-    )
+    """Return what differs between two sets of files, normalised by how much the usual lines changed."""
+
+    def side(row: Row) -> int | None:
+        return 0 if row.file in before else 1 if row.file in after else None
+
     windows = [
         {"from": "", "to": "", "source": ", ".join(reading.name(n) for n in sorted(files)[:4])}
         for files in (before, after)
     ]
-    return _answer(reading, pairs, totals, windows)
+    return _answer(reading, side, windows)
 
 
-def _counted(reading: Reading, side: Callable[[Row], int | None]) -> tuple[dict[int, _Pair], list[int]]:
-    pairs: dict[int, _Pair] = {}
-    final = reading.scan.miner.final
-    totals = [0, 0]
-    for row in reading.scan.table:
-        place = side(row)
-        if place is None:
-            continue
-        pair = pairs.setdefault(final(row.template), _Pair())
-        totals[place] += 1
-        pair.level = max(pair.level, row.level)
-        pair.services.add(row.service)
-        if place:
-            pair.after += 1
-            pair.first = pair.first or row
-        else:
-            pair.before += 1
-            pair.last = row
-    if not all(totals):
-        empty = "before" if not totals[0] else "after"
+def compare_baseline_of(reading: Reading, file: int | None, kind: str) -> dict[str, Any]:
+    """Return what differs from a baseline that the log itself offers, and say which and why."""
+    if kind not in KINDS:
+        raise Correctable(f"{kind!r} is no baseline", next_step=f"Use one of {', '.join(KINDS)}.")
+    summary = summarise(reading.scan, file)
+    chosen = baseline(reading.scan, summary, kind, file)
+    if chosen is None:
+        raise Correctable(
+            f"the log offers no baseline of the kind {kind!r}",
+            why="it has no times, or nothing of the kind lies far enough inside its window",
+            next_step="Use baseline='auto' or 'half', pass split_at, or split it at a line: split_at='line 1302'.",
+        )
+    answer = compare_of(reading, file, chosen.before, chosen.after, by_line=False)
+    return {"baseline": chosen.kind, "chosen": chosen.why, **answer}
+
+
+def compare_sources_of(reading: Reading, before: str, after: str) -> dict[str, Any] | None:
+    """Return the comparison of two sources by name, or None where the texts name none."""
+    sides = [find(reading.scan, name) for name in (before, after)]
+    if None in sides or sides[0] == sides[1]:
+        return None
+    return compare_files_of(reading, *({n for n in (side,) if n is not None} for side in sides))
+
+
+def _answer(reading: Reading, side: Side, windows: list[dict[str, Any]]) -> dict[str, Any]:
+    found = compared(reading.scan, side)
+    if found is None:
+        empty = "before" if not any(side(row) == 0 for row in reading.scan.table) else "after"
         raise Correctable(
             f"the window {empty!r} holds no event",
             next_step="Split at a time (or line) inside the log's own window.",
         )
-    return pairs, totals
-
-
-def _answer(
-    reading: Reading,
-    pairs: dict[int, _Pair],
-    totals: list[int],
-    windows: list[dict[str, Any]],
-) -> dict[str, Any]:
-    limit = _limit(len(pairs))
-    lists: dict[str, list[tuple[float, dict[str, Any]]]] = {
-        "new": [],
-        "vanished": [],
-        "more": [],
-        "fewer": [],
-    }
-    for template, pair in pairs.items():
-        z = _z(pair.before, pair.after, totals)
-        name = _name(pair, z, limit)
-        if name:
-            weight = abs(z) + (3.0 if pair.level >= Level.error else 0.0)
-            lists[name].append((weight, _row(reading, template, pair, totals, z)))
     answer: dict[str, Any] = {
-        "before": {**windows[0], "events": totals[0]},
-        "after": {**windows[1], "events": totals[1]},
-        "unchanged": len(pairs) - sum(map(len, lists.values())),
+        "before": {**windows[0], "events": found.totals[0]},
+        "after": {**windows[1], "events": found.totals[1]},
+        "normalised": _normalised(found),
+        "unchanged": found.templates - len(found.shifts),
     }
-    for name, rows in lists.items():
-        rows.sort(key=lambda r: -r[0])
-        answer[f"{name}_total"] = len(rows)
-        answer[name] = [row for _, row in rows[:_ROWS]]
-    return fit(answer, "fewer", "more", "vanished", "new")
+    for name in _LISTS:
+        shifts = [s for s in found.shifts if s.name == name]
+        answer[f"{name}_total"] = len(shifts)
+        rows = _RARE_ROWS if name == "rare" else _ROWS
+        answer[name] = [_row(reading, found, shift) for shift in shifts[:rows]]
+    return fit(answer, "rare", "fewer", "more", "vanished", "new")
 
 
-def _name(pair: _Pair, z: float, limit: float) -> str:
-    if not pair.before:
-        return "new" if z >= limit or pair.level >= Level.warning else ""
-    if abs(z) < limit:
-        return ""
-    if not pair.after:
-        return "vanished"
-    return "more" if z > 0 else "fewer"
+def _normalised(found: Comparison) -> str:
+    if found.usual:
+        return f"after has {found.busier:.3g} times the usual lines of before (median of {found.usual} templates)"
+    return f"after has {found.busier:.3g} times the events of before"
 
 
-def _limit(tests: int) -> float:
-    """Return the z from which a change is no accident, though so many kinds of lines are tested (Bonferroni)."""
-    share = _ALPHA / max(1, tests)
-    return math.sqrt(-2 * math.log(share))  # the Gaussian tail's own bound: a little strict, never lax
-
-
-def _z(before: int, after: int, totals: list[int]) -> float:
-    """Return how strongly the share of a template changed: variance-stabilised Poisson counts."""
-    share = totals[1] / totals[0]
-    expected = math.sqrt((before + 3 / 8) * share)
-    return 2 * (math.sqrt(after + 3 / 8) - expected) / math.sqrt(1 + share)
-
-
-def _row(reading: Reading, template: int, pair: _Pair, totals: list[int], z: float) -> dict[str, Any]:
-    row = pair.first or pair.last
-    assert row is not None  # a pair is made by a row
-    services = sorted(reading.text(reading.scan.services[n], 60) for n in pair.services if n)
-    return {
-        "template": reading.text(reading.scan.miner.templates[template].text(), 140),
-        "level": Level(pair.level).name,
-        "before": pair.before,
-        "after": pair.after,
-        "per_1000": [round(pair.before * 1000 / totals[0], 2), round(pair.after * 1000 / totals[1], 2)],
-        "strength": round(z, 1),
+def _row(reading: Reading, found: Comparison, shift: Shift) -> dict[str, Any]:
+    count, totals = shift.count, found.totals
+    services = sorted(reading.text(reading.scan.services[n], 60) for n in count.services if n)
+    row = {
+        "template": reading.text(reading.scan.miner.templates[shift.template].text(), 140),
+        "level": Level(count.level).name,
+        "before": count.before,
+        "after": count.after,
+        "per_1000": [round(count.before * 1000 / totals[0], 2), round(count.after * 1000 / totals[1], 2)],
+        "fold": round(2**shift.fold, 2),
+        "p": float(f"{shift.p:.1e}"),
+        "q": float(f"{shift.q:.1e}"),
         "services": services[:4],
-        **reading.at(row),
+        **reading.at(shift.row),
     }
+    return {**row, "burst": True} if shift.burst else row

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agents.log_analysis.asking.comparing import Window
 from agents.log_analysis.asking.searching import read_time
+from agents.log_analysis.judging.baselines import Window
 from agents.log_analysis.reading import Reading
 from agents.log_analysis.scanning.summary import summarise
 from kernel.errors import Correctable
