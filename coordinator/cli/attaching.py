@@ -65,8 +65,8 @@ def _expand(text: str) -> list[Path]:
     if not found:
         raise Correctable(
             f"{text!r} does not exist",
-            why="no file, folder or match of that name was found here",
-            next_step="Check the path; relative ones start in the working directory.",
+            why="no file, folder or match of that name was found here, and no worker has a source of that name",
+            next_step="Check the path; relative ones start in the working directory. `nightdesk status` lists sources.",
         )
     return [Path(os.path.realpath(match)) for match in found]
 

@@ -103,7 +103,9 @@ async def _ask(settings: Settings, queues: list[str]) -> tuple[dict[str, Any], s
 async def _ask_redis(control: Control, cards: Cards, queues: list[str]) -> dict[str, Any]:
     facts = await control.ping()
     live = [card for card in await cards.live() if not is_dead_here(card.worker)]
-    lengths = await control.queue_lengths(sorted({*queues, *(card.queue for card in live)}))
+    lengths = await control.queue_lengths(
+        sorted({*queues, *(q for card in live for q in (card.queue, *card.queues))})
+    )
     return {"redis": facts, "cards": [card.model_dump() for card in live], "queues": lengths}
 
 
@@ -185,6 +187,8 @@ def show(found: dict[str, Any], console: Console) -> None:
             console.print(
                 f"elsewhere: {card['worker']} works as {card['agent']} on {card['queue']}", markup=False
             )
+    for name, workers in _reached(found["cards"]).items():
+        console.print(f"source {name}: {', '.join(workers)}", markup=False)
     for row in found["oldest_waiting"]:
         console.print(
             f"waiting longest in {row['queue']}: {row['run_id']} for {row['age_seconds']:.0f} s", markup=False
@@ -193,6 +197,12 @@ def show(found: dict[str, Any], console: Console) -> None:
     console.print(
         " ".join(f"{name} {found['versions'][name]}" for name in found["versions"]), style="dim", markup=False
     )
+
+
+def _reached(cards: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return the live workers that reach each named source."""
+    names = sorted({name for card in cards for name in card.get("sources", [])})
+    return {name: [card["worker"] for card in cards if name in card.get("sources", [])] for name in names}
 
 
 def _show_people(owed: dict[str, int], console: Console) -> None:

@@ -39,7 +39,13 @@ class Brain(StrEnum):
 
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="What to find out or to do.")]
-Log = Annotated[list[str] | None, typer.Option(metavar="PATH", help="A file, folder or glob; repeat it.")]
+Log = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATH|NAME",
+        help="A file, folder or glob, or the name of a source that a worker reaches (ops/sources.yaml); repeat it.",
+    ),
+]
 MoreLogs = Annotated[
     list[str] | None, typer.Argument(metavar="[PATH]...", help="More paths, as a shell expands a glob.")
 ]
@@ -68,7 +74,10 @@ def submit(  # noqa: PLR0913 each option is an argument
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Submit a request to the desk; --log names what it may read."""
+    """Submit a request to the desk; --log names what it may read: paths, or sources by their names.
+
+    Without any, a source that a worker reaches is read where the text mentions its name: "why does checkout fail?"
+    """
     from coordinator.cli.connection import join
 
     settings = join(data_dir)
@@ -96,14 +105,16 @@ def send(settings: Settings, request: dict[str, Any], logs: list[str]) -> str:
     """Attach what must be attached, queue the request and return the id of its run."""
     from coordinator.cli.attaching import attach, name_sources
     from coordinator.cli.connection import client, require_redis, roots_of
+    from coordinator.cli.naming import part_names
     from kernel.artifacts import ArtifactStore
     from kernel.broker import submit as queue_request
     from kernel.redaction import Redactor
 
-    named = name_sources(logs, roots_of(settings), max_bytes=settings.artifact_max_bytes)
+    sources, paths = part_names(settings, logs)
+    named = name_sources(paths, roots_of(settings), max_bytes=settings.artifact_max_bytes)
     require_redis(settings)
     store = ArtifactStore(settings.artifacts, max_bytes=settings.artifact_max_bytes)
-    request = {**request, "sources": attach(named, store)}
+    request = {**request, "sources": [*({"name": name} for name in sources), *attach(named, store)]}
     size = len(json.dumps(request, ensure_ascii=False).encode())
     if size > settings.request_max_bytes:
         raise _too_large("the request", size, settings.request_max_bytes)

@@ -35,7 +35,7 @@ def add(settings: Settings, agent: str, *, count: int, folder: Path | None) -> l
                 agent=agent,
                 values=template_values(settings, layout),
                 threads=settings.worker_concurrency,
-                environment=_folder_environment(settings, folder),
+                environment=_own_environment(settings, folder),
             )
             supervisor.adopt(name)
         _wait(settings, layout, names)
@@ -58,9 +58,7 @@ def stop_one(settings: Settings, name: str, *, say: Callable[[str], None]) -> No
 
 def run_here(settings: Settings, agent: str, folder: Path | None) -> None:
     """Become a worker of an agent; this call does not return."""
-    environment = worker_environment(settings, desk_addresses(settings)) | _folder_environment(
-        settings, folder
-    )
+    environment = worker_environment(settings, desk_addresses(settings)) | _own_environment(settings, folder)
     argv = [
         *supervisor_conf.environment_argv(environment),
         *(sys.executable, "-P", "-m", "celery", "-A", "agents.app", "worker", "-Q", f"agents.{agent}"),
@@ -108,13 +106,17 @@ def _free_names(layout: Layout, agent: str, count: int) -> list[str]:
     return [name for name in names if name not in taken][:count]
 
 
-def _folder_environment(settings: Settings, folder: Path | None) -> dict[str, str]:
+def _own_environment(settings: Settings, folder: Path | None) -> dict[str, str]:
+    """Return what this worker alone is told: its folder, and the named sources that this terminal sets for it."""
+    own = {}
     folders = [*settings.agent_folders, *([folder] if folder is not None else [])]
-    if not folders:
-        return {}
-    return {
-        "NIGHTDESK_AGENT_FOLDERS": supervisor_conf.as_json([path.expanduser().absolute() for path in folders])
-    }
+    if folders:
+        own["NIGHTDESK_AGENT_FOLDERS"] = supervisor_conf.as_json(
+            [path.expanduser().absolute() for path in folders]
+        )
+    if settings.log_sources is not None:
+        own["NIGHTDESK_LOG_SOURCES"] = str(settings.log_sources.expanduser().absolute())
+    return own
 
 
 def _wait(settings: Settings, layout: Layout, names: list[str]) -> None:

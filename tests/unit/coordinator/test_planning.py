@@ -56,6 +56,30 @@ class TestNextSteps:
             Queue(ids=["run:c"]),
         ]
 
+    @pytest.mark.parametrize(
+        ("first", "second", "found"),
+        [
+            (A.done, A.running, []),
+            (A.failed, A.running, []),
+            (A.failed, A.done, [Queue(ids=["run:b"])]),
+            (
+                A.failed,
+                A.expired,
+                [Stop(ids=["run:b"], state=A.cancelled, reason="it needs 'a', which ended failed")],
+            ),
+        ],
+    )
+    def test_one_done_part_of_what_was_split_is_enough_once_all_have_ended(
+        self, first: A, second: A, found: list[object]
+    ) -> None:
+        parts = [
+            AssignmentView(id=key, key=key, state=state, part_of="a")
+            for key, state in (("a", first), ("a_2", second))
+        ]
+        # a later round may name the first part alone
+        for needs in (["a", "a_2"], ["a"]):
+            assert steps(R.working, *parts, view("b", A.pending, *needs)) == found
+
     def test_all_ended_asks_for_a_round_then_answers(self) -> None:
         done = view("a", A.done)
         assert steps(R.working, done, more=True, rounds=1) == [Expand()]

@@ -62,6 +62,22 @@ class TestEndState:
 
 
 class TestCompose:
+    def test_of_a_split_analysis_the_likeliest_part_answers_first(self) -> None:
+        def part(key: str, score: float) -> AssignmentRow:
+            told = Outcome(answer=f"{key} says", findings=[Finding(title=key, score=score)])
+            inputs = {"part_of": "a", "sources": [{"name": f"source-{key}"}], "mentioned": True}
+            return row(key, "done", told, inputs=inputs)
+
+        parts = [part("a", 0.3), part("a_2", 0.9), row("b", "done", Outcome(answer="b says"))]
+        report = compose(run(), parts, now=NOW)
+        assert report.answer.split("\n\n") == [
+            "a_2 says",
+            "a says",
+            "b says",
+            "Read because the request mentions it: source-a, source-a_2.",
+        ]
+        assert [finding.title for finding in report.findings] == ["a_2", "a"]
+
     def test_parts_are_joined_and_the_undone_is_said(self) -> None:
         found = Finding(title="pool", score=0.9, evidence=[Evidence(source="a.log", line=2, quote="pool")])
         weak = Finding(title="noise", score=0.2)

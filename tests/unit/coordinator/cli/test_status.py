@@ -93,3 +93,13 @@ def test_dead_letters_are_told_with_their_command() -> None:
     assert "dead letters: 3; nightdesk dead-letters list" in shown(
         found(waiting_for_people={"dead_letters": 3}), 80
     )
+
+
+def test_sources_are_told_with_the_workers_that_reach_them() -> None:
+    cards = [
+        {"worker": f"x@{HOST}:{n}", "agent": "x", "queue": "agents.x", "sources": names}
+        for n, names in ((1, ["checkout", "search"]), (2, ["checkout"]))
+    ]
+    text = shown(found(cards=cards), 200)
+    assert f"source checkout: x@{HOST}:1, x@{HOST}:2" in text
+    assert f"source search: x@{HOST}:1\n" in text
