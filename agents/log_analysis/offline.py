@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import stat
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -21,7 +20,9 @@ from agents.log_analysis.asking.windows import split_windows
 from agents.log_analysis.formats.text import clean, cut
 from agents.log_analysis.reading import Reading, find
 from agents.log_analysis.scanning.scan import Scan
-from agents.log_analysis.sources.files import resolve
+from agents.log_analysis.sources.finding import resolve
+from agents.log_analysis.sources.streams import copied, is_stream
+from agents.runtime.evidence import quote_stands
 from kernel.contracts import Source
 from kernel.errors import Correctable
 from kernel.redaction import Redactor
@@ -35,7 +36,6 @@ _EVERYWHERE = (Path("/"),)
 #: One salt per process: the same value has the same placeholder in all that one command prints.
 _SALT = secrets.token_bytes(16)
 _LINE_WIDTH = 2000
-_CHUNK = 1 << 20
 STDIN = "-"
 
 
@@ -143,10 +143,15 @@ class OpenLogs:
             return []
         return self._around(file, line, around)
 
-    def line(self, source: str, line: int) -> str | None:
-        """Return the redacted text of one line, or None where there is none."""
+    def has(self, source: str) -> bool:
+        """Tell whether a source of this name was read."""
+        return find(self._reading.scan, source) is not None
+
+    def stands(self, source: str, line: int, quote: str) -> bool:
+        """Tell whether a line says what a quote says, as the checker of evidence reads it."""
         file = find(self._reading.scan, source)
-        return None if file is None else self._reading.line(file, line)
+        text = None if file is None else self._reading.line(file, line)
+        return text is not None and quote_stands(quote, text)
 
     def _around(self, file: int, line: int, around: int) -> list[dict[str, Any]]:
         first = max(1, line - around)
@@ -156,66 +161,47 @@ class OpenLogs:
 
 
 def open_logs(
-    paths: Sequence[str],
+    paths: Sequence[str | Source],
     *,
     settings: Settings,
     format: str = "",  # noqa: A002 - the name that a source gives it
     zone: str = "",
-    attached: Mapping[str, Path] | None = None,
+    artifacts: Mapping[str, Path] | None = None,
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
+    salt: bytes = b"",
 ) -> OpenLogs:
     """Read logs, wherever the person may read: files, folders, globs, `-` for standard input, pipes.
 
-    `attached` are files by the name that a run gave them. Raise where nothing at all could be read.
+    The sources of a run are taken too: `artifacts` are paths of attached files by their ids, and with the run's
+    `salt` placeholders are its own. Raise where nothing at all could be read.
     """
-    scratch = Path(tempfile.gettempdir())
-    held: list[BinaryIO] = []
-    given = [_source(path, held, format, zone) for path in paths]
-    artifacts = {f"attached-{n}": path for n, path in enumerate((attached or {}).values())}
-    given += [
-        Source(name=name, artifact=f"attached-{n}", format=format, zone=zone)
-        for n, name in enumerate(attached or {})
-    ]
-    streams = {f"stream-{n}": Path(file.name) for n, file in enumerate(held)}
-    streams |= artifacts
-    files, problems = resolve(given, _EVERYWHERE, streams)
+    held: dict[str, BinaryIO] = {}
+    given = [p if isinstance(p, Source) else _source(p, held, format, zone) for p in paths]
+    attached = {**(artifacts or {}), **{name: Path(file.name) for name, file in held.items()}}
+    files, problems = resolve(given, _EVERYWHERE, attached)
     if not files:
         raise problems[0] if problems else _nothing()
-    scan = Scan(scratch, settings.log_max_bytes)
+    scan = Scan(Path(tempfile.gettempdir()), settings.log_max_bytes)
     scan.read(files)
-    redactor = Redactor(settings.secrets(), salt=_SALT)
+    redactor = Redactor(settings.secrets(), salt=salt or _SALT)
     told = [redactor.text(clean(str(problem))) for problem in (*problems, *scan.problems)]
-    of_each = [{f.path for f in resolve([one], _EVERYWHERE, streams)[0]} for one in given]
-    return OpenLogs(Reading(scan, redactor, tuple(told)), of_each, held)
+    of_each = [{f.path for f in resolve([one], _EVERYWHERE, attached)[0]} for one in given]
+    return OpenLogs(Reading(scan, redactor, tuple(told)), of_each, list(held.values()))
 
 
-def _source(path: str, held: list[BinaryIO], form: str, zone: str) -> Source:
+def _source(path: str, held: dict[str, BinaryIO], form: str, zone: str) -> Source:
     """Return the source of one argument; what can be read only once is copied first."""
+    key = f"stream-{len(held)}"
     if path == STDIN:
-        held.append(_copied(sys.stdin.buffer))
-        return Source(name="stdin", artifact=f"stream-{len(held) - 1}", format=form, zone=zone)
-    if _is_pipe(path):
+        held[key] = copied(sys.stdin.buffer)
+        return Source(name="stdin", artifact=key, format=form, zone=zone)
+    if is_stream(path):
         with open(path, "rb") as pipe:  # noqa: PTH123 - a pipe of the shell's: /dev/fd/63
-            held.append(_copied(pipe))
-        return Source(name=path, artifact=f"stream-{len(held) - 1}", format=form, zone=zone)
-    return Source(name=path, path=os.path.abspath(Path(path).expanduser()), format=form, zone=zone)  # noqa: PTH100 - links stay as they were named
-
-
-def _is_pipe(path: str) -> bool:
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - follows the links of /dev/fd
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
-
-
-def _copied(stream: BinaryIO) -> BinaryIO:
-    file = tempfile.NamedTemporaryFile(prefix="nightdesk-")  # noqa: SIM115 - lives as long as the logs are open
-    while chunk := stream.read(_CHUNK):
-        file.write(chunk)
-    file.flush()
-    return file  # type: ignore[return-value] # a wrapper that is one in all but type
+            held[key] = copied(pipe)
+        return Source(name=path, artifact=key, format=form, zone=zone)
+    absolute = os.path.abspath(Path(path).expanduser())  # noqa: PTH100 - links stay as they were named
+    return Source(name=path, path=absolute, format=form, zone=zone)
 
 
 def _nothing() -> Correctable:

@@ -18,6 +18,7 @@ from kernel.clock import monotonic
 from kernel.errors import Fatal
 
 if TYPE_CHECKING:
+    from kernel.contracts import Source
     from kernel.settings import Settings
 
 _GROUP, _NAME = "nightdesk.logs", "reader"
@@ -84,8 +85,11 @@ class Logs(Protocol):
     def context(self, source: str, line: int, around: int) -> list[dict[str, Any]]:
         """Return the lines round one line; nothing where there is no such line."""
 
-    def line(self, source: str, line: int) -> str | None:
-        """Return the redacted text of one line, or None."""
+    def has(self, source: str) -> bool:
+        """Tell whether a source of this name was read."""
+
+    def stands(self, source: str, line: int, quote: str) -> bool:
+        """Tell whether a line says what a quote says, as the checker of evidence reads it."""
 
 
 class Open(Protocol):
@@ -93,14 +97,15 @@ class Open(Protocol):
 
     def __call__(
         self,
-        paths: Sequence[str],
+        paths: Sequence[str | Source],
         *,
         settings: Settings,
         format: str = "",  # noqa: A002 - the name that a source gives it
         zone: str = "",
-        attached: Mapping[str, Path] | None = None,
+        artifacts: Mapping[str, Path] | None = None,
         progress: Progress | None = None,
         stop: Callable[[], bool] | None = None,
+        salt: bytes = b"",
     ) -> Logs:
         """Return the logs; raise where nothing at all could be read."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coordinator.cli.history import short_call
+from coordinator.cli.logs_text import plain
 from coordinator.phrases import words_of
 from coordinator.rendering import markdown
 from kernel.clock import local
@@ -48,22 +50,27 @@ def print_report(report: Report, console: Console) -> None:
     )
 
 
-def evidence_rows(report: Report) -> list[dict[str, Any]]:
-    """Return each line that proves a finding, with the finding's title."""
-    return [
-        {"finding": finding.title, **proof.model_dump(mode="json")}
-        for finding in report.findings
-        for proof in finding.evidence
-    ]
-
-
-def print_evidence(report: Report, console: Console) -> None:
-    """Print each line that proves a finding."""
-    table = Table("finding", "source", "line", "quote")
-    for finding in report.findings:
-        for proof in finding.evidence:
-            table.add_row(Text(finding.title), Text(proof.source), str(proof.line), Text(proof.quote))
-    console.print(table)
+def print_evidence(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
+    """Print each line that proves a finding with the lines round it as they are now, the cited one marked."""
+    title = ""
+    for row in rows:
+        if row["finding"] != title:
+            title = row["finding"]
+            console.print(Text(plain(title), style="bold"))
+        state = row["state"] + (f": {row['note']}" if row["note"] else "")
+        link = f"{row['source']}:{row['line']}"
+        side = "against" if row["against"] else "for"
+        console.print(
+            Text(plain(f"  {link}  ({side}, {state})"), style="" if row["state"] == "stands" else "yellow")
+        )
+        if row["state"] != "stands":
+            console.print(Text(plain(f"      quoted: {row['quote']}")))
+        for line in row["context"]:
+            cited = line["line"] == row["line"]
+            told = f"    {'>' if cited else ' '} {line['line']:>6}  {line['quote']}"
+            console.print(Text(plain(told), style="" if cited else "dim"))
+    if not rows:
+        console.print("no finding, so no evidence", markup=False)
 
 
 def print_waiting(run_id: str, approvals: list[ApprovalRow], console: Console) -> None:

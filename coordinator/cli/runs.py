@@ -12,6 +12,7 @@ from coordinator.cli.options import AsJson, DataDir, RunId
 
 if TYPE_CHECKING:
     from kernel.reports import Report
+    from kernel.settings import Settings
 
 _EVENT_ID = re.compile(r"\d+(-\d+)?", re.ASCII)
 #: States that are said with "has"; all others with "is".
@@ -83,8 +84,11 @@ def show(
     run: RunId,
     *,
     evidence: Annotated[
-        bool, typer.Option("--evidence", help="Only the evidence: a table, or a list with --json.")
+        bool, typer.Option("--evidence", help="Only the evidence, read again now, with the lines round it.")
     ] = False,
+    context: Annotated[
+        int, typer.Option(min=0, max=1000, help="With --evidence: lines before and after each.")
+    ] = 3,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -94,14 +98,16 @@ def show(
     from coordinator.cli.connection import join
     from coordinator.cli.memory_working import print_slots, slots_of
 
-    with history.reading(join(data_dir)) as session:
+    settings = join(data_dir)
+    with history.reading(settings) as session:
         row = history.find_run(session, run)
+        request = row.request
         report = history.report_of(session, row)
         slots = slots_of(session, row.id)
         waiting = history.pending_approvals(session, row.id)
         happened = chronicle(session, row.id)
     if evidence:
-        _show_evidence(report, as_json=as_json)
+        _show_evidence(report, request, settings, context, as_json=as_json)
         return
     if as_json:
         told = report.model_dump(mode="json") | {
@@ -121,13 +127,23 @@ def show(
     print_waiting(row.id, waiting, screen.out())
 
 
-def _show_evidence(report: Report, *, as_json: bool) -> None:
-    from coordinator.cli.report_view import evidence_rows, print_evidence
+def _show_evidence(
+    report: Report, request: dict[str, Any], settings: Settings, context: int, *, as_json: bool
+) -> None:
+    from coordinator.cli.evidence_reading import read_again
+    from coordinator.cli.logs_reading import reader
+    from coordinator.cli.logs_text import print_document
+    from coordinator.cli.report_view import print_evidence
+    from kernel.artifacts import ArtifactStore
+    from kernel.contracts import Request
 
+    store = ArtifactStore(settings.artifacts, max_bytes=settings.artifact_max_bytes)
+    sources = Request.model_validate(request).sources
+    rows = read_again(report, sources, read=reader(), settings=settings, store=store, context=context)
     if as_json:
-        screen.print_json(evidence_rows(report))
+        print_document(rows)
     else:
-        print_evidence(report, screen.out())
+        print_evidence(rows, screen.out())
 
 
 def _table(found: list[dict[str, Any]], room: int | None) -> Any:

@@ -232,7 +232,8 @@ def test_lines_of_a_run_begin_with_the_time(desk: Desk) -> None:
     lines = desk.run("watch", run_id, "--after", "0").out.splitlines()
     assert re.fullmatch(r"\d\d:\d\d:\d\d [+-]\d{4}  run: .+", lines[0])
     evidence = desk.run("show", run_id, "--evidence", "--json").json
-    assert {"finding", "source", "line", "quote"} == set(evidence[0])
+    assert {"finding", "source", "line", "quote", "against", "state", "context"} <= set(evidence[0])
+    assert {row["state"] for row in evidence} == {"stands"}
     assert desk.run("runs", "--state", "expired").out == "no run has expired (--state expired)\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from coordinator.cli.report_view import evidence_rows, print_report
+from coordinator.cli.report_view import print_evidence, print_report
 from coordinator.rendering import markdown
 from kernel.contracts import Evidence, Finding
 from kernel.reports import AssignmentSummary, Report
@@ -39,9 +39,26 @@ def test_each_quote_is_printed_as_it_is(terminal: bool) -> None:
         assert quote in text
 
 
-def test_evidence_is_a_list_of_lines() -> None:
-    assert evidence_rows(REPORT)[0] == {"finding": "t", "source": "s", "line": 1, "quote": "run `id`"}
-    assert len(evidence_rows(REPORT)) == len(QUOTES)
+def test_evidence_is_printed_with_its_surroundings_and_what_became_of_it() -> None:
+    around = [{"line": n, "quote": f"line {n}"} for n in (1, 2, 3)]
+    row = {"finding": "t", "against": False, "source": "s", "line": 2, "quote": "q\x1b[31m", "note": ""}
+    rows = [
+        {**row, "state": "stands", "context": around},
+        {**row, "against": True, "state": "changed", "note": "no more", "context": around[:1]},
+    ]
+    console = Console(width=100, color_system=None, highlight=False)
+    with console.capture() as capture:
+        print_evidence(rows, console)
+    assert capture.get().splitlines() == [
+        "t",
+        "  s:2  (for, stands)",
+        "           1  line 1",
+        "    >      2  line 2",
+        "           3  line 3",
+        "  s:2  (against, changed: no more)",
+        "      quoted: q\\x1b[31m",
+        "           1  line 1",
+    ]
 
 
 def test_who_did_what_is_told_in_the_language_of_the_report() -> None:

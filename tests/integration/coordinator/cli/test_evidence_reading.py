@@ -1,0 +1,94 @@
+"""Evidence that is read again: it stands, it changed, it is gone, or its source is not here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coordinator.cli.evidence_reading import read_again
+from coordinator.cli.logs_reading import reader
+from kernel.artifacts import ArtifactStore
+from kernel.contracts import Evidence, Finding, Source
+from kernel.redaction import Redactor
+from kernel.reports import Report
+from kernel.settings import Settings
+
+LINES = ["INFO start", "ERROR pool exhausted for ann@example.com", "INFO end"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ArtifactStore:
+    return ArtifactStore(f"file://{tmp_path / 'artifacts'}", max_bytes=10_000)
+
+
+def reread(report: Report, sources: list[Source], store: ArtifactStore, context: int = 1) -> list[dict]:
+    return read_again(report, sources, read=reader(), settings=Settings(), store=store, context=context)
+
+
+def report(*evidence: Evidence, against: list[Evidence] | None = None) -> Report:
+    finding = Finding(title="pool", evidence=list(evidence), against=against or [])
+    return Report(run_id="r-1", state="succeeded", findings=[finding])
+
+
+def proof(source: str, line: int = 2, quote: str = "ERROR pool exhausted") -> Evidence:
+    return Evidence(source=source, line=line, quote=quote)
+
+
+def test_a_line_in_place_stands_with_the_lines_round_it(tmp_path: Path, store: ArtifactStore) -> None:
+    log = tmp_path / "app.log"
+    log.write_text("\n".join(LINES), encoding="utf-8")
+    mail = Redactor(salt=b"r-1").text("ann@example.com")
+    told = report(
+        proof(str(log), quote=f"pool exhausted for {mail}"), against=[proof(str(log), 1, "INFO start")]
+    )
+    first, second = reread(told, [Source(name=str(log), path=str(log))], store)
+    assert (first["state"], first["against"], second["state"], second["against"]) == (
+        "stands",
+        False,
+        "stands",
+        True,
+    )
+    assert [row["line"] for row in first["context"]] == [1, 2, 3]
+    assert first["context"][1]["quote"] == f"ERROR pool exhausted for {mail}"
+    assert [row["line"] for row in second["context"]] == [1, 2]
+
+
+def test_an_attached_file_is_read_from_the_store(store: ArtifactStore) -> None:
+    artifact = store.put_bytes("\n".join(LINES).encode())
+    [row] = reread(report(proof("app.log")), [Source(name="app.log", artifact=artifact)], store, 0)
+    assert row["state"] == "stands"
+    assert [r["line"] for r in row["context"]] == [2]
+
+
+def test_what_changed_since_says_so_and_keeps_the_quote(tmp_path: Path, store: ArtifactStore) -> None:
+    log = tmp_path / "app.log"
+    log.write_text("INFO other\nINFO lines\n", encoding="utf-8")
+    source = Source(name=str(log), path=str(log))
+    changed, gone = reread(report(proof(str(log)), proof(str(log), 9)), [source], store)
+    assert (changed["state"], changed["quote"]) == ("changed", "ERROR pool exhausted")
+    assert changed["context"][1]["quote"] == "INFO lines"
+    assert (gone["state"], gone["context"]) == ("gone", [])
+
+
+def test_a_source_that_is_not_here_says_so(tmp_path: Path, store: ArtifactStore) -> None:
+    away = str(tmp_path / "away.log")
+    [row] = reread(report(proof(away)), [Source(name=away, path=away)], store)
+    assert (row["state"], row["context"], row["quote"]) == ("not reachable", [], "ERROR pool exhausted")
+    assert "no file" in row["note"]
+    here = tmp_path / "here.log"
+    here.write_text("\n".join(LINES), encoding="utf-8")
+    both = [Source(name=n, path=n) for n in (away, str(here))]
+    missing, found = reread(report(proof(away), proof(str(here))), both, store)
+    assert (missing["state"], found["state"]) == ("not reachable", "stands")
+    assert "away.log" in missing["note"]
+
+
+def test_an_attachment_that_was_thrown_away_says_so(store: ArtifactStore) -> None:
+    [row] = reread(report(proof("app.log")), [Source(name="app.log", artifact="0" * 64)], store)
+    assert row["state"] == "not reachable"
+    assert "does not exist" in row["note"]
+
+
+def test_a_run_without_findings_reads_nothing(store: ArtifactStore) -> None:
+    assert reread(Report(run_id="r", state="succeeded"), [Source(name="x", path="/nowhere")], store) == []
