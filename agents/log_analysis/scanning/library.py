@@ -25,7 +25,7 @@ class Library:
         self._locks: dict[_Key, threading.Lock] = {}
         self._guard = threading.Lock()
 
-    def scan(self, files: Sequence[LogFile], scratch: Path, max_bytes: int) -> Scan:
+    def scan(self, files: Sequence[LogFile], scratch: Path, max_bytes: int, max_lines: int = 0) -> Scan:
         """Return the scan of a set of files, from memory where nothing has changed."""
         key = (*(f.key for f in files), *(("name:" + f.name, 0, 0, 0) for f in files))
         with self._guard:
@@ -35,7 +35,7 @@ class Library:
                 if key in self._scans:
                     self._scans.move_to_end(key)
                     return self._scans[key]
-            scan = Scan(scratch, max_bytes)
+            scan = Scan(scratch, max_bytes, max_lines)
             scan.read(files)
             with self._guard:
                 self._scans[key] = scan
