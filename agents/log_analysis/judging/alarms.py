@@ -146,13 +146,18 @@ def severity(message: str, level: Level, *, dumped: bool) -> tuple[float, tuple[
     if _FAILURE.search(message):
         score += _SAYS_FAILURE
         reasons.append("it says that something failed")
-    if _WELL.search(message) and not _NOT_WELL.search(message):
+    if well(message):
         score += _MENDED
         against.append("it says that all is well, or well again")
     elif _CALLERS.search(message) and not _OWN_FILES.search(message):
         score += _ASKED_WRONGLY
         against.append("what was asked for was wrong: the fault of one caller, not of the service")
     return score, tuple(reasons), tuple(against)
+
+
+def well(message: str) -> bool:
+    """Tell whether a message says that all is well, or well again."""
+    return bool(_WELL.search(message)) and not _NOT_WELL.search(message)
 
 
 def is_dump(message: str) -> bool:

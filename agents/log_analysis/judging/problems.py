@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from agents.log_analysis.formats.levels import Level
+from agents.log_analysis.judging.alarms import alarms, well
 from agents.log_analysis.kinds import ERROR, SYMPTOM, Kind
 from agents.log_analysis.scanning.scan import Profile, Scan
 from agents.log_analysis.scanning.summary import PARTS, Group, Summary
@@ -25,10 +26,17 @@ _WARNING = -0.3
 _CHRONIC = -0.45
 _NAMES_CULPRIT = -0.35
 _MANY = 0.08
+#: What each doubt takes away: a line that says it is no alarm is not the root.
+_DOUBT = -0.45
 
 _SATURATED = re.compile(r"\b(\d{1,7})\s?/\s?(\d{1,7})\b")
 _IDS = re.compile(r"(?i)\b(?:trace|span|request|req|correlation)[_ -]?id[:=]\s*[\w-]+[,;]?\s*")
 _PLACE = re.compile(r"^(?:[\w.$\[\]/-]+#\d+|\[[\w.$@:/-]+\] -|[\w./-]+\.\w{1,4}:\d+\]?)\s+")
+#: A word of trouble that is somebody's or something's name.
+_NAMED = re.compile(
+    r"(?i)\b(?:user|username|name|login|account|owner|author|title|product|item|query|q|search|term|topic|channel|tag|file"
+    r"|path|url|uri)[\"']?\s?[:= ]\s?[\"'“]?[\w@./-]{1,60}"
+)
 _FAILS = re.compile(
     r"(?i)fail|error|unavail|unable|cannot|refus|timed? ?out|\b5\d\d\b|invalid|down\b|lost|returned|respon"
 )
@@ -46,11 +54,17 @@ class Problem:
     rank: int = 0
     score: float = 0.0
     blames: str = ""
+    doubts: tuple[str, ...] = ()
 
 
 def problems(scan: Scan, summary: Summary) -> list[Problem]:
     """Return all problems, the likeliest root first."""
     found = [p for g in summary.groups.values() if (p := _problem(scan.profiles[g.template], g))]
+    verdicts = {alarm.template: alarm for alarm in alarms(scan, summary)}
+    for problem in found:
+        verdict = verdicts.get(problem.group.template)
+        if verdict is not None and not verdict.raised:
+            problem.doubts = verdict.against
     errors = any(p.group.level >= Level.error for p in found)
     if not errors:
         found = [p for p in found if p.group.count >= WARNINGS or p.kind.alone or _full(p.profile.message)]
@@ -73,7 +87,9 @@ def _problem(profile: Profile, group: Group) -> Problem | None:
             return None
         if group.level in (Level.trace, Level.debug):
             return None
-        if kind.weight < SYMPTOM:
+        if kind.weight < SYMPTOM or well(profile.message):
+            return None
+        if group.level < Level.warning and not kind.pattern.search(_NAMED.sub(" ", profile.message)):
             return None
     usual = sorted(group.parts)[PARTS // 2]
     burst = max(group.parts) >= BURST_FACTOR * max(1, usual) and usual > 0
@@ -138,4 +154,6 @@ def _score(problem: Problem, *, early: bool) -> float:
         score += _FIRST / (1 + problem.rank)
     if problem.blames:
         score += _NAMES_CULPRIT
+    if problem.doubts and not problem.chronic:
+        score += _DOUBT
     return score + _MANY * min(1.0, math.log10(problem.group.count) / 4)
