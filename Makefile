@@ -1,6 +1,6 @@
 # Nightdesk. `make demo` and `make test` set everything up by themselves; pip only, into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit integration e2e bench bench-memory bench-locomo chaos chaos-memory up down
+.PHONY: help setup demo test check unit integration e2e bench bench-memory bench-locomo bench-logs chaos chaos-memory up down
 
 # relative on purpose: the checkout's path may hold a blank
 PYTHON := .venv/bin/python
@@ -37,6 +37,9 @@ bench-memory: setup  ## measure recall, ingest, the nightly pass and the rebuild
 
 bench-locomo: setup  ## measure evidence recall on conversations in LoCoMo's shape (LOCOMO=path of a JSON file)
 	@$(PYTHON) ops/bench/locomo.py $(if $(LOCOMO),"$(LOCOMO)")
+
+bench-logs: setup  ## measure log templates: accuracy and lines/s beside drain3 (DATA=folder of loghub_2k)
+	@$(PYTHON) -m ops.bench.logs $(if $(DATA),"$(DATA)")
 
 chaos: setup  ## kill everything while runs pass and count what the world saw (CHAOS_RUNS, CHAOS_SEED, CHAOS_SECONDS)
 	@$(PYTHON) -m tests.chaos.run

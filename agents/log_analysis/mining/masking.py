@@ -1,130 +1,160 @@
-"""Turns a message into template tokens: what looks like a value becomes <*>; pure and memoised."""
+"""Turns a message into template tokens: values become <*>, and words that belong to a value join it; memoised."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-WILD = "<*>"
+from agents.log_analysis.mining.words import CALENDAR, TRAIL, WILD, mask_word
+
+__all__ = ["TOKEN_LIMIT", "WILD", "Masked", "Masker"]
 
 #: Tokens of one message that are looked at; the rest of a very long message says little about its kind.
-TOKEN_LIMIT = 60
+TOKEN_LIMIT = 120
 
 _MEMO_LIMIT = 50_000
-
-_HOST_PORT = re.compile(r"^[\w-]+(?:[.-][\w-]+)+:\d{2,5}\b|^localhost:\d{2,5}\b")
-_PATH = re.compile(r"^(?:[A-Za-z]:)?(?:[/\\][\w.@~%+=:-]+){2,}[/\\]?$|^[a-z][a-z0-9+.-]*://\S+$")
-#: A piece of a token between delimiters that carries a digit is a value.
-_VALUE = re.compile(r"[^\s\[\]()=,:;\"'<>{}|/]*\d[^\s\[\]()=,:;\"'<>{}|/]*")
-_MERGED = re.compile(r"<\*>(?:[:/,.-]+<\*>)+")
-_TRAIL = ",.;:)]}\"'"
-#: `rhost=db.example.org`, `path=/a/b`: a value that is more than a word.
-_ASSIGNED = re.compile(r"^([\w.-]+=)[^\s=,;\"']*[./\\-][^\s=,;\"']*")
+#: Words longer than this are not remembered: they are dumps, and seldom come twice.
+_MEMO_LENGTH = 128
 
 #: A unit after a number belongs to the number: `1.5 KB`, `<1 sec`.
-_UNITS = frozenset(["ms", "us", "ns", "s", "sec", "secs", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB"])
-
-#: The word after `user` is a name, and so is the word between `for` and `from`.
-_NAMED = "user"
-_NOT_NAMES = frozenset(
-    ["from", "by", "is", "was", "has", "with", "in", "on", "at", "to", "for", "and", "or", "not", "unknown"]
+_UNIT = re.compile(
+    r"ms|us|ns|s|secs?|seconds?|mins?|minutes?|hours?|days?|msecs?|milliseconds|microseconds"
+    r"|bytes?|[kKMGT]i?B|[kMG]?Hz"
 )
+
+#: The word after `user` is a name if the line ends or goes on with one of these; so is the word in `for NAME from`.
+_AFTER_NAME = re.compile(r"from|by|at|on|in|to|with|for|via|is|was|has|logged|port")
+_NO_NAME = re.compile(_AFTER_NAME.pattern + r"|and|or|not|unknown|name")
+_AFTER_SIGNS = ",:;)]\"'"
 
 #: `RequestID: abcdef`: an id is a value though it may be made of letters alone.
-_ID = re.compile(r"(?i)[\w.-]*id[:=]")
+_ID = re.compile(r"(?i)[\w.-]{0,64}id[:=]")
 
-_CALENDAR = frozenset(
-    [
-        "Mon",
-        "Tue",
-        "Wed",
-        "Thu",
-        "Fri",
-        "Sat",
-        "Sun",
-        "Jan",
-        "Feb",
-        "Mar",
-        "Apr",
-        "May",
-        "Jun",
-        "Jul",
-        "Aug",
-        "Sep",
-        "Oct",
-        "Nov",
-        "Dec",
-    ]
-)
+_DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d|\d\d?[-/]\d\d?[-/]\d{2,4}")
+_TIME_OR_YEAR = re.compile(r"\d\d?:\d\d(?::\d\d)?(?:[.,]\d{1,9})?Z?|\d{1,2}|(?:19|20)\d\d|[+-]\d{4}")
+_ZONE = re.compile(r"[A-Z]{1,4}T|UTC|Z")
 
 
-def mask_word(word: str) -> str:
-    """Return the word with its values replaced."""
-    core = word.rstrip(_TRAIL)
-    if _PATH.match(core):
-        return WILD + word[len(core) :]
-    if found := _ASSIGNED.match(word):
-        return found[1] + WILD + word[found.end() :]
-    if not any(c.isdigit() for c in word):
-        return WILD if word in _CALENDAR else "(<*>)" if word == "()" else word
-    if found := _HOST_PORT.match(word):
-        return WILD + word[found.end() :]
-    masked = _MERGED.sub(WILD, _VALUE.sub(WILD, word))
-    return WILD if masked in ("<<*>", "-<*>", "+<*>", "<*>%", "#<*>") else masked
+_DIGIT = re.compile(r"\d")
+_SIGNS = (":", "=")
+_OPEN = (WILD, "(<*>")
+_BEFORE_NAMES = ("user", "for")
+_JOINED, _BRACKET = "joined", "joined in brackets"
+
+
+class Masked(NamedTuple):
+    """A message as tokens: `keys` tell kinds of lines apart, `shown` is how each reads; `starts` counts words."""
+
+    keys: tuple[str, ...]
+    shown: tuple[str, ...]
+    starts: tuple[int, ...]
+    words: list[str]
+
+    def literal(self, shown: tuple[str, ...]) -> tuple[int, ...]:
+        """Return the words whose digits are shown, here and in a template that reads so: others may not share them."""
+        found: list[int] = []
+        if not self.words:
+            return ()
+        ends = (*self.starts[1:], len(self.words))
+        for start, end, mine, theirs in zip(self.starts, ends, self.shown, shown, strict=True):
+            if mine == theirs and _DIGIT.search(mine):
+                found += range(start, end)
+        return tuple(found)
 
 
 class Masker:
-    """Masks messages; remembers tokens, because logs repeat themselves."""
+    """Masks messages; remembers words, because logs repeat themselves."""
 
     def __init__(self) -> None:
-        self._memo: dict[str, str] = {}
+        self._memo: dict[str, tuple[str, str]] = {}
 
     def tokens(self, message: str) -> tuple[str, ...]:
         """Return the template tokens of a message."""
+        return self.masked(message).keys
+
+    def masked(self, message: str) -> Masked:
+        """Return the message as tokens."""
         words = message.split(None, TOKEN_LIMIT)[:TOKEN_LIMIT]
         known = self._memo.get
-        masked = [known(word) or self._mask(word) for word in words]
-        return _joined(words, masked) if len(masked) > 1 else tuple(masked)
+        pairs = [known(word) or self._mask(word) for word in words]
+        return _joined(words, pairs)
 
-    def _mask(self, word: str) -> str:
-        if len(self._memo) > _MEMO_LIMIT:
-            self._memo.clear()
-        masked = self._memo[word] = mask_word(word)
+    def fine(self, word: str) -> str:
+        """Return how a word reads on its own."""
+        return (self._memo.get(word) or self._mask(word))[1]
+
+    def _mask(self, word: str) -> tuple[str, str]:
+        masked = mask_word(word)
+        if len(word) <= _MEMO_LENGTH:
+            if len(self._memo) > _MEMO_LIMIT:
+                self._memo.clear()
+            self._memo[word] = masked
         return masked
 
 
-def _joined(words: list[str], masked: list[str]) -> tuple[str, ...]:
-    """Apply the rules that look at neighbours: units, sizes in brackets, names, lists of values."""
-    out = [masked[0]]
-    last = masked[0]
-    previous = words[0]
-    for position in range(1, len(words)):
-        word, token = words[position], masked[position]
-        if last == WILD and (bare := word.rstrip(_TRAIL)) in _UNITS:
-            out[-1] = last = WILD + word[len(bare) :]
-        elif last == "(<*>" and word.rstrip(_TRAIL) in _UNITS:
-            out.pop()  # `8451 bytes (8.25 KB)`: the same number once more
-            last = out[-1] if out else ""
-        elif token == WILD == last and len(out) > 1:
-            pass  # a list of values of any length is one value
+def _joined(words: list[str], pairs: list[tuple[str, str]]) -> Masked:
+    """Apply the rules that look at neighbours: units, sizes in brackets, dates, names, lists of values."""
+    keys: list[str] = []
+    shown: list[str] = []
+    starts: list[int] = []
+    dated = False
+    last = previous = ""
+    for position, (word, (key, fine)) in enumerate(zip(words, pairs, strict=True)):
+        if last in _OPEN and keys and (joined := _join(keys, shown, word, key, fine, dated, previous)):
+            if joined is _BRACKET:
+                starts.pop()
+            last, previous = keys[-1], word
+            continue
+        names = key != WILD and (previous in _BEFORE_NAMES or previous[-1:] in _SIGNS)
+        if names and _names(previous, words, position):
+            key = fine = WILD + word[len(word.rstrip(TRAIL)) :]  # noqa: PLW2901 - the word is a name after all
+        keys.append(key)
+        shown.append(fine)
+        starts.append(position)
+        last, previous = key, word
+        dated = key == WILD and (CALENDAR.fullmatch(word) or _DATE.fullmatch(word)) is not None
+    return Masked(tuple(keys), tuple(shown), tuple(starts), words)
+
+
+def _join(
+    keys: list[str], shown: list[str], word: str, key: str, fine: str, dated: bool, previous: str
+) -> str:
+    """Join a word to the value before it where it belongs to it; return how, or nothing."""
+    bare = word.rstrip(TRAIL)
+    if keys[-1] != WILD:
+        if len(keys) == 1 or not _UNIT.fullmatch(bare):
+            return ""
+        keys.pop()  # `8451 bytes (8.25 KB)`: the same number once more
+        bracket = shown.pop()
+        shown[-1] += f" {bracket} {word}"
+        return _BRACKET
+    if _UNIT.fullmatch(bare) or (dated and _ZONE.fullmatch(bare)):
+        keys[-1] = WILD + word[len(bare) :]
+        shown[-1] += word[len(bare) :] if dated else " " + word
+    elif previous[0] == "/" and word.startswith("HTTP/"):
+        keys[-1] = shown[-1] = WILD + word[len(bare) :]  # a request line: the version says nothing
+    elif len(keys) > 1 and (key == WILD or (dated and key.startswith(WILD))):
+        keys[-1] = key  # a list of values of any length is one value
+        if not (dated and (_TIME_OR_YEAR.fullmatch(bare) or CALENDAR.fullmatch(bare))):
+            shown[-1] += " " + fine
         else:
-            if (
-                token != WILD
-                and _names(previous, words, position)
-                and token not in _NOT_NAMES
-                and token.isidentifier()
-            ):
-                token = WILD
-            if not (token == WILD == last and len(out) > 1):
-                out.append(token)
-                last = token
-        previous = word
-    return tuple(out)
+            shown[-1] += key[len(WILD) :]
+    else:
+        return ""
+    return _JOINED
 
 
 def _names(previous: str, words: list[str], position: int) -> bool:
     """Tell whether the word before says that this one is a name or an id."""
-    if previous == _NAMED:
-        return True
+    word = words[position]
+    bare = word.rstrip(TRAIL)
+    if _NO_NAME.fullmatch(bare) or not bare.isidentifier():
+        return False
+    after = words[position + 1] if position + 1 < len(words) else ""
+    if previous == "user":
+        return word[-1] in _AFTER_SIGNS or (
+            bare == word and (not after[:1].isalnum() or _AFTER_NAME.fullmatch(after) is not None)
+        )
     if previous == "for":
-        return position + 1 < len(words) and words[position + 1] == "from"
+        return after == "from"
     return previous[-1] in ":=" and _ID.fullmatch(previous) is not None

@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
 from typing import Any
 
-from agents.log_analysis.mining.masking import WILD, Masker
+from agents.log_analysis.mining.index import DISTINCT_LIMIT, Index
+from agents.log_analysis.mining.masking import TOKEN_LIMIT, WILD, Masked, Masker
+from agents.log_analysis.mining.parameters import Parameter, Values
+from agents.log_analysis.mining.states import dumped, loaded
+from agents.log_analysis.mining.templates import PLACES, Template
 
-#: So many words seen at one place of otherwise equal lines make that place a variable. Fewer are kept apart:
-#: `VM started` and `VM stopped` are two events, forty user names are one.
-DISTINCT_LIMIT = 5
+__all__ = ["DISTINCT_LIMIT", "TEMPLATE_LIMIT", "Miner", "Template"]
 
-#: A bucket (lines of one length and group) may hold so many templates before similar ones are merged.
-CROWDED = 40
-SIMILARITY = 0.6
-
-#: Above this the log is not made of templates; what comes is filed by length and first word alone.
+#: Above this the log is not made of templates; what comes is filed by length and first word, then by length alone.
 TEMPLATE_LIMIT = 5_000
+_FIRST_WORDS = 500
+#: Summaries of values a miner keeps in all, about 1 kB each; later templates go without.
+VALUES_LIMIT = 12_000
 
 _MESSAGE_MEMO_LIMIT = 20_000
-#: Masking asks where digits are and never which: messages that differ in digits alone are one shape.
-_DIGITS = str.maketrans("123456789", "000000000")
+_MEMO_CHARACTERS = 4_000_000
+#: Masking asks where numbers are and never which: messages that differ in them alone are one shape.
+_NUMBERS = re.compile(r"[0-9]+")
+_HASHES = re.compile(r"[0-9a-f]{8,}(?:-[0-9a-f]{4,})*")
 
-Key = tuple[str, tuple[str, ...]]
+#: What is known of a shape: its template, the words whose digits are shown, how they read, and where tokens start.
+_Known = tuple[int, tuple[int, ...], list[str], tuple[int, ...]]
 
 
-@dataclass
-class Template:
-    """One kind of line; `alias` points to the template it was merged into."""
-
-    group: str
-    tokens: tuple[str, ...]
-    count: int = 0
-    alias: int = -1
-    merged: bool = False
-
-    def text(self) -> str:
-        """Return the template as one line."""
-        return " ".join(self.tokens)
+def _no_part(_group: str, _message: str) -> str:
+    return ""
 
 
 class Miner:
@@ -48,28 +41,35 @@ class Miner:
     is asked only about messages of a shape not seen before.
     """
 
-    def __init__(self, refine: Callable[[str, str], str] = lambda _group, _message: "") -> None:
+    def __init__(self, refine: Callable[[str, str], str] = _no_part) -> None:
         self._refine = refine
         self.templates: list[Template] = []
         self._masker = Masker()
-        self._messages: dict[tuple[str, str], int] = {}
-        self._exact: dict[Key, int] = {}
-        self._wild: dict[tuple[str, int], list[int]] = {}
-        self._places: dict[int, list[int]] = {}
-        self._buckets: dict[tuple[str, int], list[int]] = {}
+        self._messages: dict[tuple[str, str], _Known] = {}
+        self._characters = 0
+        self._index = Index(self.templates)
+        self._unfiled = False
+        self._first_words = 0
+        self._values = 0
 
     def add(self, message: str, group: str = "") -> int:
         """Return the id of the message's template; ids may be merged later, see `final`."""
-        shape = (group, message.translate(_DIGITS))
+        shape = (group, _NUMBERS.sub("0", message))
         known = self._messages.get(shape)
-        if known is None:
-            known = self._match(group, self._masker.tokens(message), message)
-            if len(self._messages) > _MESSAGE_MEMO_LIMIT:
-                self._messages.clear()
-            self._messages[shape] = known
-        known = self.final(known)
-        self.templates[known].count += 1
-        return known
+        if known is None and (bare := _HASHES.sub("0", message)) != message:
+            shape = (group, _NUMBERS.sub("0", bare))
+            known = self._messages.get(shape)
+        if known is None or (known[1] and self._reads_otherwise(known, message)):
+            return self._new(shape, message)
+        number = known[0]
+        template = self.templates[number]
+        if template.alias >= 0:
+            number = self.final(number)
+            template = self.templates[number]
+        template.count += 1
+        if template.count >= template.next_look:
+            template.look(message.split(None, TOKEN_LIMIT), known[3])
+        return number
 
     def final(self, template: int) -> int:
         """Return the id that a template lives under after merges."""
@@ -81,119 +81,113 @@ class Miner:
         """Return the ids that were not merged away."""
         return [i for i, t in enumerate(self.templates) if t.alias < 0]
 
+    def parameters(self, template: int) -> list[Parameter]:
+        """Return what is known of the values of a template's wildcards, in their order; empty where none is kept."""
+        return self.templates[self.final(template)].parameters()
+
     def merge(self, other: Miner) -> dict[int, int]:
-        """Take in what another miner saw (another file, another worker); return its ids as ours."""
+        """Take in what another miner saw (another file, another worker); return its ids as ours.
+
+        What it saw counts as later than what this one saw. Ids of this miner stay; some may be merged.
+        """
+        self._file_all()
         moved = {}
-        for number in other.live():
+        # what is merged goes first, so that single lines find the variable that they belong to
+        for number in sorted(other.live(), key=lambda n: not other.templates[n].merged):
             theirs = other.templates[number]
-            ours = self.final(self._match(theirs.group.partition("/")[0], theirs.tokens, theirs.text()))
-            self.templates[ours].count += theirs.count
+            ours = self._place(theirs.group, theirs.tokens, theirs.shown)
+            if theirs.merged:
+                self._index.swallow(ours, theirs.tokens)
+                ours = self.final(ours)
+            self.templates[ours].absorb(theirs)
             moved[number] = ours
         return {n: self.final(moved[other.final(n)]) for n in range(len(other.templates))}
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to go on later, as plain JSON."""
-        rows = [[t.group, list(t.tokens), t.count, t.alias, t.merged] for t in self.templates]
-        return {"version": 1, "templates": rows}
+        return dumped(self.templates)
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Miner:
-        """Return a miner that goes on where `state` was taken."""
-        miner = cls()
-        for group, tokens, count, alias, merged in state["templates"]:
-            number = miner._store(group, tuple(tokens))
-            template = miner.templates[number]
-            template.count, template.alias, template.merged = count, alias, merged
-        for number in miner.live():
-            miner._index(number)
+    def from_state(cls, state: dict[str, Any], refine: Callable[[str, str], str] = _no_part) -> Miner:
+        """Return a miner that goes on where `state` was taken; give it the same `refine`."""
+        miner = cls(refine)
+        miner.templates += loaded(state)
+        miner._values = sum(len(t.values) for t in miner.templates)
+        miner._unfiled = True
         return miner
 
-    def _match(self, group: str, tokens: tuple[str, ...], message: str) -> int:
-        known = self._exact.get((group, tokens))
-        if known is not None:
-            return self.final(known)
-        part = self._refine(group, message)
-        fine = f"{group}/{part}" if part else group
-        for number in self._wild.get((fine, len(tokens)), ()):
-            template = self.templates[number]
-            if template.alias < 0 and _fits(template.tokens, tokens):
-                return number
-        if len(self.templates) >= TEMPLATE_LIMIT:
-            tokens = (tokens[0] if tokens else "", *[WILD] * (len(tokens) - 1))
-            if (known := self._exact.get((fine, tokens))) is not None:
-                return self.final(known)
-        number = self._store(fine, tokens)
-        self._index(number)
-        return self.final(number)
+    def _reads_otherwise(self, known: _Known, message: str) -> bool:
+        words = message.split(None, TOKEN_LIMIT)
+        fine = self._masker.fine
+        return [fine(words[place]) for place in known[1]] != known[2]
 
-    def _store(self, group: str, tokens: tuple[str, ...]) -> int:
-        number = len(self.templates)
-        self.templates.append(Template(group, tokens))
-        self._exact[group.partition("/")[0], tokens] = self._exact[group, tokens] = number
+    def _new(self, shape: tuple[str, str], message: str) -> int:
+        """Find or make the template of a message whose shape is not known, and remember the shape."""
+        masked = self._masker.masked(message)
+        number = self._match(shape[0], masked, message)
+        template = self.templates[number]
+        template.count += 1
+        if template.count >= template.next_look:
+            template.look(masked.words, masked.starts)
+        if len(self._messages) > _MESSAGE_MEMO_LIMIT or self._characters > _MEMO_CHARACTERS:
+            self._messages.clear()
+            self._characters = 0
+        places = masked.literal(template.shown)
+        fine = self._masker.fine
+        self._messages[shape] = (
+            number,
+            places,
+            [fine(masked.words[place]) for place in places],
+            masked.starts,
+        )
+        self._characters += len(message)
         return number
 
-    def _index(self, number: int) -> None:
-        """File a new template, and merge it with its like where a place has proved to be a variable."""
-        template = self.templates[number]
-        group, tokens = template.group, template.tokens
-        bucket = self._buckets.setdefault((group, len(tokens)), [])
-        bucket.append(number)
-        if template.merged:  # values found by masking match exactly; only merged places need a search
-            self._wild.setdefault((group, len(tokens)), []).append(number)
-        for place, token in enumerate(tokens):
-            if not _may_vary(token):
-                continue
-            if not token.isalpha():  # a host or file name beside values at the same place is a value too
-                twin = (*tokens[:place], WILD, *tokens[place + 1 :])
-                if (group, twin) in self._exact:
-                    self._unite([self._exact[group, twin], number], twin)
-                    return
-            key = hash((group, place, tokens[:place], tokens[place + 1 :]))
-            like = self._places.setdefault(key, [])
-            like.append(number)
-            if len(like) >= DISTINCT_LIMIT:
-                self._unite(like, (*tokens[:place], WILD, *tokens[place + 1 :]))
-                return
-        if len(bucket) > CROWDED:
-            self._unite_similar(number, bucket)
+    def _match(self, group: str, masked: Masked, message: str) -> int:
+        """Return the live template of a message."""
+        if self._unfiled:
+            self._file_all()
+        known = self._index.exact.get((group, masked.keys))
+        if known is not None:
+            number = self.final(known)
+            self.templates[number].widen(masked.shown)
+            return number
+        part = self._refine(group, message)
+        fine = f"{group}/{part}" if part else group
+        return self._place(fine, masked.keys, masked.shown)
 
-    def _unite_similar(self, number: int, bucket: list[int]) -> None:
-        tokens = self.templates[number].tokens
-        best, score = -1, SIMILARITY
-        for other in bucket:
-            template = self.templates[other]
-            if other == number or template.alias >= 0 or template.tokens[:1] != tokens[:1]:
-                continue
-            alike = sum(a == b for a, b in zip(template.tokens, tokens, strict=True)) / len(tokens)
-            if alike > score:
-                best, score = other, alike
-        if best >= 0:
-            pairs = zip(self.templates[best].tokens, tokens, strict=True)
-            self._unite([best, number], tuple(a if a == b else WILD for a, b in pairs))
+    def _place(self, group: str, tokens: tuple[str, ...], shown: tuple[str, ...]) -> int:
+        """Return the live template for tokens of a group as refined, new where none fits."""
+        number = self._index.find(group, tokens)
+        if number is None and len(self.templates) >= TEMPLATE_LIMIT:
+            tokens = shown = self._catch_all(group, tokens)
+            number = self._index.find(group, tokens)
+            self._first_words += number is None
+        if number is None:
+            number = len(self.templates)
+            self.templates.append(self._made(group, tokens, shown))
+            self._index.add(number)
+            return self.final(number)
+        self.templates[number].widen(shown)
+        return number
 
-    def _unite(self, members: Iterable[int], tokens: tuple[str, ...]) -> None:
-        """Merge templates into the oldest of them, which takes the new tokens."""
-        live = sorted({self.final(n) for n in members})
-        keep, group = live[0], self.templates[live[0]].group
-        for number in live[1:]:
-            self.templates[keep].count += self.templates[number].count
-            self.templates[number].alias = keep
-        self.templates[keep].tokens, self.templates[keep].merged = tokens, True
-        known = self._exact.get((group, tokens))
-        self._exact[group, tokens] = keep
-        if known is not None and self.final(known) != keep:
-            self.templates[keep].count += self.templates[self.final(known)].count
-            self.templates[self.final(known)].alias = keep
-        bucket = self._buckets[group, len(tokens)]
-        bucket[:] = [n for n in bucket if self.templates[n].alias < 0]
-        wild = self._wild.setdefault((group, len(tokens)), [])
-        wild[:] = [n for n in wild if self.templates[n].alias < 0 and n != keep]
-        wild.append(keep)
+    def _catch_all(self, group: str, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the tokens of a drawer for what comes after the limit."""
+        rest = (WILD,) * (len(tokens) - 1)
+        if tokens and (self._first_words < _FIRST_WORDS or (group, (tokens[0], *rest)) in self._index.exact):
+            return (tokens[0], *rest)
+        return (WILD, *rest) if tokens else ()
 
+    def _made(self, group: str, tokens: tuple[str, ...], shown: tuple[str, ...]) -> Template:
+        template = Template(group, tokens, shown)
+        for place in [i for i, token in enumerate(tokens) if WILD in token][:PLACES]:
+            if self._values < VALUES_LIMIT:
+                self._values += 1
+                template.values[place] = Values()
+        return template
 
-def _may_vary(token: str) -> bool:
-    return token != WILD and any(c.isalpha() for c in token)
-
-
-def _fits(template: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
-    return all(a in (b, WILD) for a, b in zip(template, tokens, strict=True))
+    def _file_all(self) -> None:
+        if self._unfiled:
+            self._unfiled = False
+            for number in self.live():
+                self._index.file(number)

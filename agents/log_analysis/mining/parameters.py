@@ -20,14 +20,15 @@ _HASH_SPACE = 2**32
 _TREND_LOOKS = 8
 _STEPS, _FIT = 0.9, 0.85
 
-_NUMBER = re.compile(r"([-+]?\d{1,18}(?:\.\d{1,18})?)(%|[A-Za-z]{1,7})?")
+_NUMBER = re.compile(r"([-+]?\d{1,18}(?:\.\d{1,18})?)(%| ?[A-Za-z]{1,12})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """What is known of the values at one wildcard of a template.
 
-    `place` counts the wildcards of the template's text from 0; `label` is the word before it (`user`, `rhost=`).
+    `place` is the token of the template (counted from 0) that holds it; `label` is what stands before it (`user`,
+    `rhost=`).
     `looked` of the template's events were looked at: all of the first ones, then ever fewer, spread evenly, so
     "one value" means one value in `looked` events. `top` has the most frequent values with their counts, complete
     for "one value" and "few". `low` to `last` are set where every value was a number (of one unit).
@@ -78,17 +79,19 @@ class Values:
         # sums of y, y*y and x*y where y is the value less the first one and x counts the values
         self._sum = self._squares = self._crossed = 0.0
 
-    def add(self, value: str) -> None:
-        """Take one value in."""
+    def add(self, value: str, times: int = 1) -> None:
+        """Take in one value that came so often in a row."""
+        if times <= 0:
+            return
         value = value[:_VALUE_LENGTH]
         if value in self.top:
-            self.top[value] += 1
+            self.top[value] += times
         else:
-            self._new(value, 1)
+            self._new(value, times)
             self._hash(crc32(value.encode("utf-8", "replace")))
         if self.numeric:
-            self._number(value)
-        self.count += 1
+            self._number(value, times)
+        self.count += times
 
     def _new(self, value: str, count: int) -> None:
         if len(self.top) >= TOP:  # space-saving: the rarest makes room and leaves its count
@@ -105,24 +108,25 @@ class Values:
             hashes.insert(place, number)
             del hashes[_HASHES:]
 
-    def _number(self, value: str) -> None:
+    def _number(self, value: str, times: int) -> None:
         found = _NUMBER.fullmatch(value)
-        if found is None or (self.count and (found[2] or "") != self.unit):
+        unit = (found[2] or "").strip() if found else ""
+        if found is None or (self.count and unit != self.unit):
             self.numeric = False
             return
         number = float(found[1])
         if not self.count:
             self.first = self.last = self.low = self.high = number
-            self.unit = found[2] or ""
+            self.unit = unit
             return
         self._ups += number > self.last
         self._downs += number < self.last
         self.last = number
         self.low, self.high = min(self.low, number), max(self.high, number)
         above = number - self.first
-        self._sum += above
-        self._squares += above * above
-        self._crossed += above * self.count
+        self._sum += above * times
+        self._squares += above * above * times
+        self._crossed += above * (times * self.count + times * (times - 1) / 2)
 
     def distinct(self) -> int:
         """Return how many different values there were: exact while few, an estimate when many."""

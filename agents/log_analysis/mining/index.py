@@ -1,0 +1,150 @@
+"""Where a miner finds the template of tokens, and when templates prove to be one: pure, over the miner's list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agents.log_analysis.mining.templates import Template
+from agents.log_analysis.mining.words import WILD
+
+#: So many words seen at one place of otherwise equal lines make that place a variable. Fewer are kept apart:
+#: `VM started` and `VM stopped` are two events, forty user names are one.
+DISTINCT_LIMIT = 5
+#: The first word names who or what speaks (`cupsd startup succeeded`): it takes more of them to be a variable.
+FIRST_DISTINCT_LIMIT = 20
+
+#: So many lines of one length and group may stand apart before similar ones are merged; so many are compared.
+CROWDED = 40
+_COMPARED = 80
+SIMILARITY = 0.6
+
+Key = tuple[str, tuple[str, ...]]
+
+
+class Index:
+    """Finds templates by their tokens; merges those that differ in a variable. It changes the list it is given."""
+
+    def __init__(self, templates: list[Template]) -> None:
+        self._templates = templates
+        self.exact: dict[Key, int] = {}
+        self._wild: dict[tuple[str, int, str], list[int]] = {}
+        self._places: dict[int, list[int]] = {}
+        self._buckets: dict[tuple[str, int, str], list[int]] = {}
+        self._sizes: dict[tuple[str, int], int] = {}
+
+    def final(self, number: int) -> int:
+        """Return the id that a template lives under after merges."""
+        while (alias := self._templates[number].alias) >= 0:
+            number = alias
+        return number
+
+    def find(self, group: str, tokens: tuple[str, ...]) -> int | None:
+        """Return the live template that the tokens belong to."""
+        known = self.exact.get((group, tokens))
+        if known is not None:
+            return self.final(known)
+        for first in (tokens[:1] or ("",))[0], WILD:
+            for number in self._wild.get((group, len(tokens), first), ()):
+                template = self._templates[number]
+                if template.alias < 0 and _fits(template.tokens, tokens):
+                    return number
+        return None
+
+    def file(self, number: int) -> list[tuple[int, list[int]]]:
+        """Make a live template findable; return, by place, the templates that differ from it there alone."""
+        template = self._templates[number]
+        group, tokens = template.group, template.tokens
+        self.exact[group.partition("/")[0], tokens] = self.exact[group, tokens] = number
+        first = tokens[0] if tokens else ""
+        self._buckets.setdefault((group, len(tokens), first), []).append(number)
+        self._sizes[group, len(tokens)] = self._sizes.get((group, len(tokens)), 0) + 1
+        if template.merged:  # values found by masking match exactly; only merged places need a search
+            self._wild.setdefault((group, len(tokens), first), []).append(number)
+        hashes = [hash((place, token)) for place, token in enumerate(tokens)]
+        whole = hash((group, len(tokens))) + sum(hashes)
+        found = []
+        for place, token in enumerate(tokens):
+            if _may_vary(token):
+                like = self._places.setdefault(whole - hashes[place], [])
+                like.append(number)
+                found.append((place, like))
+        return found
+
+    def add(self, number: int) -> None:
+        """File a new template, and merge it with its like where a place has proved to be a variable."""
+        template = self._templates[number]
+        group, tokens = template.group, template.tokens
+        for place, like in self.file(number):
+            twin = (*tokens[:place], WILD, *tokens[place + 1 :])
+            # a host or file name beside values at the same place is a value too
+            if not tokens[place].isalpha() and (group, twin) in self.exact:
+                self.unite([self.exact[group, twin], number], twin)
+                return
+            if len(like) >= (DISTINCT_LIMIT if place else FIRST_DISTINCT_LIMIT):
+                self.unite(like, twin)
+                return
+        if self._sizes[group, len(tokens)] > CROWDED:
+            self._unite_similar(number)
+
+    def swallow(self, number: int, tokens: tuple[str, ...]) -> None:
+        """Merge into a template all others that its tokens, got from elsewhere, fit."""
+        template = self._templates[number]
+        group, length = template.group, len(tokens)
+        members = [
+            other
+            for (where, size, first), bucket in self._buckets.items()
+            if where == group and size == length and tokens[0] in (first, WILD)
+            for other in bucket
+            if self._templates[other].alias < 0 and _fits(tokens, self._templates[other].tokens)
+        ]
+        if len(members) > 1 or template.tokens != tokens:
+            self.unite([*members, number], tokens)
+
+    def _unite_similar(self, number: int) -> None:
+        template = self._templates[number]
+        tokens = template.tokens
+        bucket = self._buckets[template.group, len(tokens), tokens[0] if tokens else ""]
+        best, score = -1, SIMILARITY
+        for other in bucket[-_COMPARED:]:
+            theirs = self._templates[other]
+            if other == number or theirs.alias >= 0:
+                continue
+            alike = sum(a == b for a, b in zip(theirs.tokens, tokens, strict=True)) / len(tokens)
+            if alike > score:
+                best, score = other, alike
+        if best >= 0:
+            pairs = zip(self._templates[best].tokens, tokens, strict=True)
+            self.unite([best, number], tuple(a if a == b else WILD for a, b in pairs))
+
+    def unite(self, members: Iterable[int], tokens: tuple[str, ...]) -> None:
+        """Merge templates into the oldest of them, which takes the new tokens."""
+        live = {self.final(number) for number in members}
+        group = self._templates[min(live)].group
+        if (known := self.exact.get((group, tokens))) is not None:
+            live.add(self.final(known))
+        keep, *others = sorted(live)
+        template = self._templates[keep]
+        before = (group, len(tokens), template.tokens[0] if tokens else "")
+        template.widen_to(tokens)
+        for number in others:
+            template.absorb(self._templates[number])
+            self._templates[number].alias = keep
+        self.exact[group, tokens] = keep
+        self._sizes[group, len(tokens)] -= len(others)
+        first = (group, len(tokens), tokens[0] if tokens else "")
+        for place in {before, first}:
+            self._buckets[place] = self._alive(self._buckets.get(place, ()), keep)
+            self._wild[place] = self._alive(self._wild.get(place, ()), keep)
+        self._buckets[first].append(keep)
+        self._wild[first].append(keep)
+
+    def _alive(self, numbers: Iterable[int], but: int) -> list[int]:
+        return [n for n in numbers if n != but and self._templates[n].alias < 0]
+
+
+def _may_vary(token: str) -> bool:
+    return token != WILD and any(c.isalpha() for c in token)
+
+
+def _fits(template: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
+    return all(a in (b, WILD) for a, b in zip(template, tokens, strict=True))
