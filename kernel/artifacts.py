@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 import fsspec
+from fsspec.implementations.local import LocalFileSystem
 
 from kernel.errors import Exhausted, Fatal
 
@@ -54,6 +55,36 @@ class ArtifactStore:
     def put_bytes(self, content: bytes) -> str:
         """Store bytes and return their id."""
         return self.put(io.BytesIO(content))
+
+    def note(self, key: str, content: bytes) -> bytes:
+        """Keep a small record under a key for good, and return it: the first one stands, whoever wrote it."""
+        path = self._note(key)
+        partial = f"{self.root}/partial-{uuid.uuid4().hex}"
+        try:
+            self.filesystem.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH120 may be a bucket
+            if isinstance(self.filesystem, LocalFileSystem):
+                self.filesystem.pipe_file(partial, content)
+                os.link(partial, path)  # whole or not at all, and never over another
+            else:
+                self.filesystem.pipe_file(path, content, mode="create")
+        except FileExistsError:
+            return self.noted(key) or content
+        except OSError as error:
+            raise _storage_error(key, error) from error
+        finally:
+            if self.filesystem.exists(partial):
+                self.filesystem.rm(partial)
+        return content
+
+    def noted(self, key: str) -> bytes | None:
+        """Return the record under a key, None where there is none."""
+        try:
+            return bytes(self.filesystem.cat_file(self._note(key)))
+        except FileNotFoundError:
+            return None
+
+    def _note(self, key: str) -> str:
+        return os.path.join(self.root, "notes", hashlib.sha256(key.encode()).hexdigest())  # noqa: PTH118 may be a bucket
 
     @contextmanager
     def open(self, artifact: str) -> Iterator[Any]:

@@ -60,6 +60,9 @@ class Settings(BaseSettings):
     log_zone: str = "UTC"  # of time stamps that name no zone, where their source says none; an IANA name
     log_readers: int = Field(default=0, ge=0)  # processes that read one large log; 0: one per core, at most 4
     log_sources: Path | None = None  # named sources; default: ops/sources.yaml
+    log_tokens: dict[
+        str, SecretStr
+    ] = {}  # of named sources by name, sent as bearer tokens, or "Basic …" as it is
     redact_allow: list[str] = []  # RE2 patterns: what one matches whole is shown, whatever it looks like
     redact_deny: list[str] = []  # RE2 patterns: what one matches is hidden
 
@@ -224,6 +227,7 @@ class Settings(BaseSettings):
         values = [getattr(self, name) for name in type(self).model_fields]
         flat = [v for value in values for v in (value if isinstance(value, list) else [value])]
         flat += [endpoint.api_key for endpoint in self.model_fallbacks]
+        flat += self.log_tokens.values()
         flat += [value for mcp in self.mcp_servers for value in (*mcp.headers.values(), *mcp.env.values())]
         texts = [v.get_secret_value() for v in flat if isinstance(v, SecretStr)]
         texts += [urlsplit(url).password or "" for url in (self.redis_url, self.database)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,8 @@ from agents.log_analysis.formats.times import iso
 from agents.log_analysis.scanning.library import LIBRARY
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.table import Row
-from agents.log_analysis.sources.finding import resolve
+from agents.log_analysis.sources.gathering import Gathering
 from agents.runtime.tools import ToolContext
-from kernel.artifacts import ArtifactStore
-from kernel.contracts import Source
 from kernel.errors import Correctable
 from kernel.redaction import Redactor
 
@@ -84,12 +81,11 @@ def open_reading(ctx: ToolContext) -> Reading:
             why="the request names no source",
             next_step="Submit it again with --log PATH or sources=[…].",
         )
-    scratch = settings.data / "scratch"
-    artifacts = _artifacts(work.sources, ctx.resources.artifacts, scratch)
-    files, problems = resolve(work.sources, settings.roots, artifacts)
+    gathering = Gathering(work.run_id, settings, ctx.resources.artifacts)
+    files, problems = gathering.gather(work.sources)
     if not files:
         raise problems[0]
-    scan = LIBRARY.scan(files, scratch, settings.log_max_bytes)
+    scan = LIBRARY.scan(files, gathering.scratch, settings.log_max_bytes, settings.log_max_lines)
     redactor = Redactor(settings.secrets(), salt=work.run_id.encode())
     told = [redactor.text(clean(str(p))) for p in (*problems, *scan.problems)]
     return Reading(scan, redactor, tuple(told))
@@ -113,25 +109,3 @@ def fit(answer: dict[str, Any], *trims: str) -> dict[str, Any]:
             rows.pop()
             answer[f"{name}_left_out"] = total - len(rows)
     return answer
-
-
-def _artifacts(sources: list[Source], store: ArtifactStore, scratch: Path) -> dict[str, Path]:
-    """Return paths of attached files on this machine; a store elsewhere is copied once."""
-    paths: dict[str, Path] = {}
-    for source in sources:
-        if source.artifact is None:
-            continue
-        local = store.local_path(source.artifact)
-        paths[source.artifact] = local or _fetched(source.artifact, store, scratch)
-    return paths
-
-
-def _fetched(artifact: str, store: ArtifactStore, scratch: Path) -> Path:
-    target = scratch / f"attached-{artifact}"
-    if target.exists():
-        return target
-    scratch.mkdir(parents=True, exist_ok=True)
-    with store.open(artifact) as file, tempfile.NamedTemporaryFile(dir=scratch, delete=False) as out:
-        while chunk := file.read(1 << 20):
-            out.write(chunk)
-    return Path(out.name).replace(target)

@@ -36,6 +36,8 @@ def arrange(files: Iterable[LogFile]) -> tuple[list[LogFile], list[NightdeskErro
 
 
 def _age(file: LogFile) -> float:
+    if file.changed is not None:
+        return -file.changed.timestamp()
     try:
         return -file.path.stat().st_mtime
     except OSError:

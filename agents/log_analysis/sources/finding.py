@@ -43,12 +43,18 @@ def files_of(
     source: Source, roots: tuple[Path, ...], artifacts: Mapping[str, Path], named: Mapping[str, NamedSource]
 ) -> list[LogFile]:
     """Return the files of one source; raise where there is none that may be read."""
+    known, form, zone = asked_of(source, named)
+    found = _found(source, known, roots, artifacts, named)
+    return [replace(file, format=form, zone=zone) for file in found]
+
+
+def asked_of(source: Source, named: Mapping[str, NamedSource]) -> tuple[NamedSource | None, str, str]:
+    """Return the named source that a source means, and the format and zone to read it by; both may be empty."""
     known = named.get(source.name) if not source.artifact and not source.path else None
     form = form_named(source.format or (known.format if known else ""))
     zone = source.zone or (known.zone if known else "")
     check_zone(zone, source.name)
-    found = _found(source, known, roots, artifacts, named)
-    return [replace(file, format=form, zone=zone) for file in found]
+    return known, form, zone
 
 
 def _found(

@@ -59,3 +59,20 @@ def test_no_text_becomes_a_path(tmp_path: Path, wrong: str) -> None:
 def test_an_unknown_id_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(Fatal, match="does not exist. Attach it again"), store(tmp_path).open("0" * 64):
         pass
+
+
+@pytest.mark.parametrize("url", ["file://{folder}", "memory://notes-{folder}"])
+def test_of_two_notes_under_one_key_the_first_stands(tmp_path: Path, url: str) -> None:
+    kept = ArtifactStore(url.format(folder=tmp_path), max_bytes=100)
+    other = ArtifactStore(url.format(folder=tmp_path), max_bytes=100)
+    assert kept.noted("run-1\n../../错误") is None
+    assert kept.note("run-1\n../../错误", b"first") == b"first"
+    assert other.note("run-1\n../../错误", b"second") == b"first"
+    assert other.noted("run-1\n../../错误") == b"first"
+    assert kept.note("run-2", b"second") == b"second"
+
+
+def test_a_note_on_a_full_disk_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(Exhausted, match="could not be stored"):
+        ArtifactStore(f"fulldisk://{tmp_path}", max_bytes=100).note("key", b"content")
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -225,12 +226,14 @@ async def test_an_attached_file_is_read_by_its_name(desk) -> None:
     assert await desk.check_evidence(analysis) == 1
 
 
-async def test_a_log_that_grew_is_read_again(desk, logs) -> None:
+async def test_a_log_that_grew_is_read_again_by_the_next_run(desk, logs) -> None:
     path = logs("app.log", "2026-01-01T00:00:00Z INFO a\n")
     ctx = desk.ctx([path])
     assert (await desk.call(ctx, "overview"))["lines"] == 1
     logs("app.log", "2026-01-01T00:00:00Z INFO a\n2026-01-01T00:00:01Z ERROR b\n")
-    assert (await desk.call(ctx, "overview"))["lines"] == 2
+    assert (await desk.call(ctx, "overview"))["lines"] == 1
+    other = replace(ctx, work=ctx.work.model_copy(update={"run_id": "run-2"}))
+    assert (await desk.call(other, "overview"))["lines"] == 2
 
 
 async def test_no_scratch_file_stays_behind(desk, data: Path) -> None:
