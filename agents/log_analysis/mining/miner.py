@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agents.log_analysis.mining.index import DISTINCT_LIMIT, Index
-from agents.log_analysis.mining.masking import TOKEN_LIMIT, WILD, Masked, Masker
+from agents.log_analysis.mining.masking import WILD, Masked, Masker, words_of
 from agents.log_analysis.mining.parameters import Parameter, Values
 from agents.log_analysis.mining.states import dumped, loaded
 from agents.log_analysis.mining.templates import PLACES, Template
@@ -68,8 +68,21 @@ class Miner:
             template = self.templates[number]
         template.count += 1
         if template.count >= template.next_look:
-            template.look(message.split(None, TOKEN_LIMIT), known[3])
+            template.look(words_of(message), known[3])
         return number
+
+    def telling(self, message: str, group: str = "") -> list[str]:
+        """Return the words of a message that was just added whose digits tell its template; others' never do."""
+        shape = (group, _NUMBERS.sub("0", message))
+        known = self._messages.get(shape)
+        if known is None:
+            known = self._messages.get((group, _NUMBERS.sub("0", _HASHES.sub("0", message))))
+        words = message.split(None, TOKEN_LIMIT)
+        return (
+            [words[place] for place in known[1]]
+            if known
+            else [w for w in words if any(c.isdigit() for c in w)]
+        )
 
     def final(self, template: int) -> int:
         """Return the id that a template lives under after merges."""
@@ -117,7 +130,7 @@ class Miner:
         return miner
 
     def _reads_otherwise(self, known: _Known, message: str) -> bool:
-        words = message.split(None, TOKEN_LIMIT)
+        words = words_of(message)
         fine = self._masker.fine
         return [fine(words[place]) for place in known[1]] != known[2]
 
