@@ -35,6 +35,25 @@ FORMS = {
     "zap": "JSON lines of zap",
     "zerolog": "JSON lines of zerolog",
 }
+#: Kinds by how their lines are read.
+JSON = frozenset(
+    [
+        "bunyan",
+        "docker",
+        "ecs",
+        "gelf",
+        "journald",
+        "json",
+        "mongodb",
+        "otlp",
+        "pino",
+        "serilog",
+        "zap",
+        "zerolog",
+    ]
+)
+FRAMES = frozenset(("cri", "compose", "kubectl"))
+TABLES = frozenset(("csv", "tsv", "w3c"))
 _ALIASES = {
     "apache": "access", "bro": "tsv", "clf": "access", "combined": "access", "docker-compose": "compose",
     "elastic": "ecs", "iis": "w3c", "java": "log4j", "json-file": "docker", "jsonl": "json", "k8s": "cri",

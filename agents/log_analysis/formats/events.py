@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.parsing import Parser, Record
-
-_EXCEPTION = (
-    r"(?:[A-Za-z_$][\w$]*[.:]{1,2})*[A-Z][\w$]*(?:Exception|Error|Throwable|Fault|Interrupt|Warning|Exit)\b"
+from agents.log_analysis.formats.traces import (
+    go_call,
+    heads,
+    indented,
+    inside,
+    late,
+    of_text,
+    python_end,
+    root,
 )
-#: A line that can only be inside a trace.
-_INSIDE = re.compile(
-    r"^(?:\s+at \S|\s*\.\.\. \d+ (?:more|common frames)|\s*Caused by: |\s*Suppressed: |\s+File \""
-    r"|\s*---> |\s*--- End of "
-    r"|goroutine \d+ \[|\t\S+\.go:\d+|\s*During handling of the above|\s*The above exception was"
-    r"|\[stacktrace\]|#\d+ "
-    r"|created by \S+|\s+\^+\s*$|exit status \d+$|stack backtrace:|\s+\d+: \S+)"
-)
-#: A line that begins a trace, or ends a Python one.
-_HEAD = re.compile(
-    rf"^(?:Traceback \(most recent|panic: |fatal error: |Unhandled [Ee]xception|Exception in thread"
-    rf"|thread '.*' panicked"
-    rf"|(?:Uncaught )?{_EXCEPTION}(?::|$))"
-)
-_ROOT = re.compile(
-    rf"^\s*(?:Caused by: |---> )?((?:Uncaught )?{_EXCEPTION}(?::.*)?|panic: .*|fatal error: .*)$"
-)
-#: First characters of lines inside traces: asked first, because most lines are not.
-_TRACE_STARTS = " \t#.[gcCSD-TWe"
-#: The last line of a Python trace names the exception, whatever its class is called.
-_PYTHON_END = re.compile(r"^[A-Za-z_][\w.]*(?:: .*)?$")
-_INDENTED = re.compile(r"^(?:\s{2,}|\t)\S")
 
 #: An event takes no more lines than this; a runaway trace begins a new one.
 _LINE_LIMIT = 2000
 #: Streams (containers, stdout and stderr) that may be open at once, and how long one may keep others waiting.
 _OPEN_LIMIT = 64
 _PATIENCE = 5000
+#: What is kept of an exception, and of a line that came in parts.
+_ROOT = 400
+_PARTS = 1 << 20
 
 
 @dataclass(slots=True)
@@ -54,8 +40,12 @@ class Event:
     root: str = ""
     root_line: int = 0
     open: bool = True
-    parts: str = ""
-    unfinished: bool = False  # a Python trace without its last line yet
+    parts: list[str] = field(default_factory=list)
+    size: int = 0
+    #: What the next line may be: the `python` exception that ends a trace, calls of `go`, words of a `rust` panic.
+    waits: str = ""
+    suppressed: bool = False  # a suppressed exception was told of: what is set in below it is no cause
+    settled: bool = False  # the root is known, whatever else the trace tells
 
     @property
     def message(self) -> str:
@@ -77,9 +67,9 @@ def begins(text: str) -> bool:
     first = text[:1]
     if first == "{":
         return True
-    if not first or first in " \t" or (first in _TRACE_STARTS and _INSIDE.match(text)):
+    if not first or first in " \t" or inside(text) or late(text):
         return False
-    return not _HEAD.match(text) and not _PYTHON_END.match(text)
+    return not (heads(text) or python_end(text) or go_call(text))
 
 
 class Assembler:
@@ -95,7 +85,7 @@ class Assembler:
         """Return whether a line that begins an event (`begins`) leaves nothing open that later lines could join."""
         event = self._current.get("")
         return len(self._current) <= 1 and (
-            event is None or not (event.unfinished or event.record.framed or event.record.stream)
+            event is None or not (event.waits or event.record.framed or event.record.stream)
         )
 
     def events(self, lines: Iterable[tuple[int, str]]) -> Iterator[Event]:
@@ -121,19 +111,36 @@ class Assembler:
         first = text[0]
         if event is None or first == "{" or event.lines >= _LINE_LIMIT or event.record.framed:
             return False
+        if event.waits and self._awaited(event, number, text):
+            return True
+        if inside(text) or (first in " \t" and indented(text) and not self._has_time(text)):
+            self._add(event, number, text)
+            return True
         in_trace = event.root_line > 0 or event.lines > 1
-        inside = first in _TRACE_STARTS and _INSIDE.match(text)
-        if inside or (first in " \t" and _INDENTED.match(text) and not self._has_time(text)):
-            self._add(event, number, text)
-            return True
-        if event.unfinished and (found := _PYTHON_END.match(text)):
-            event.root, event.root_line, event.unfinished = found[0][:400], number, False
-            self._add(event, number, text)
-            return True
-        if _HEAD.match(text) and (in_trace or event.level >= Level.warning):
+        if (in_trace or event.level >= Level.warning) and heads(text):
             self._add(event, number, text)
             return True
         return False
+
+    def _awaited(self, event: Event, number: int, text: str) -> bool:
+        """Add the line that an open trace waits for: it looks like any other."""
+        if event.waits == "go":
+            if not go_call(text):
+                return False
+            self._add(event, number, text)
+            return True
+        if text[0] in " \t":
+            return False
+        if event.waits == "rust":
+            if not inside(text):
+                event.root = f"{event.root} {text.strip()}"[:_ROOT]
+        elif end := python_end(text):
+            event.root, event.root_line = (event.root, event.root_line) if event.settled else (end, number)
+        else:
+            return False
+        event.waits = ""
+        event.last, event.lines = number, event.lines + 1
+        return True
 
     def _has_time(self, text: str) -> bool:
         return self._parser.stamps.find(text[:40]) is not None
@@ -144,30 +151,51 @@ class Assembler:
         if event is None:
             return False
         if event.record.part:
-            event.parts += record.message
+            event.parts.append(record.inner)
+            event.size += len(record.inner)
             event.last, event.lines = number, event.lines + 1
-            if not record.part or len(event.parts) > 1 << 20:
-                event.record = replace(
-                    self._parser.parse(event.parts, 1),
-                    time=event.record.time,
-                    stream=record.stream,
-                    framed=True,
-                )
+            if not record.part or event.size > _PARTS:
+                self._whole(event, record.stream)
             return True
         text = record.inner
+        if event.waits and text and self._awaited(event, number, text):
+            return True
         near = (record.time or 0) - (event.record.time or 0) <= 1.0
-        head = _HEAD.match(text) and event.level >= Level.error and near and not event.root_line
-        if _INSIDE.match(text) or _INDENTED.match(text) or head:
+        head = event.level >= Level.error and near and not event.root_line and heads(text)
+        if head or inside(text) or (indented(text) and not record.part):
             self._add(event, number, text)
             return True
         return False
 
+    def _whole(self, event: Event, stream: str) -> None:
+        """Read the parts of a line as one."""
+        text = "".join(event.parts).rstrip("\n")
+        time, service = event.record.time, event.record.service
+        record = self._parser.parse(text, 1)
+        event.record = replace(
+            record, time=time, service=service or record.service, stream=stream, framed=True, structured=True
+        )
+        event.parts = []
+        if found := root(event.record.message):
+            event.root, event.root_line = found, event.line
+
     def _add(self, event: Event, number: int, text: str) -> None:
         event.last, event.lines = number, event.lines + 1
         if text.startswith("Traceback"):
-            event.unfinished = True
-        if found := _ROOT.match(text):
-            event.root, event.root_line = found[1][:400], number
+            event.waits = "python"
+        elif text.startswith(("goroutine ", "[signal ", "created by ")) or ".go:" in text[:_ROOT]:
+            event.waits = "go"
+        elif "Suppressed:" in text[:60]:
+            event.suppressed = True
+        elif event.root and "direct cause of the following" in text:
+            event.settled = True
+        if not event.settled and (found := root(text, suppressed=event.suppressed)):
+            event.root, event.root_line = found, number
+            self._waiting(event, text)
+
+    def _waiting(self, event: Event, text: str) -> None:
+        if text.startswith("thread '") and text.endswith(":"):
+            event.waits = "rust"
 
     def _start(self, number: int, record: Record) -> None:
         old = self._current.get(record.stream)
@@ -177,20 +205,29 @@ class Assembler:
             for event in self._current.values():
                 event.open = False
             self._current.clear()
-        event = Event(number, record, number, parts=record.message if record.part else "")
-        if found := _ROOT.match(record.message):
-            event.root, event.root_line = found[1][:400], number
+        event = Event(number, record, number, parts=[record.inner] if record.part else [])
+        if found := root(record.message):
+            event.root, event.root_line = found, number
+        self._waiting(event, record.message)
+        if record.message.startswith("Traceback") or record.message.endswith(
+            "Traceback (most recent call last):"
+        ):
+            event.waits = "python"
         self._current[record.stream] = event
         if record.stream:
             self._current[""] = event  # a bare line after it belongs to it
         self._queue.append(event)
+        for more in record.more:  # further records of the same line
+            self._queue.append(Event(number, more, number, lines=0, open=False))
 
     def _ready(self, number: int) -> Iterator[Event]:
         while self._queue and (not self._queue[0].open or number - self._queue[0].line > _PATIENCE):
             yield self._finished(self._queue.popleft())
 
     def _finished(self, event: Event) -> Event:
+        if event.record.part:
+            self._whole(event, event.record.stream)
         if not event.root and event.record.error:
-            roots = [m[1] for line in event.record.error.split("\n") if (m := _ROOT.match(line))]
-            event.root, event.root_line = (roots[-1][:400] if roots else ""), event.line if roots else 0
+            event.root = of_text(event.record.error)
+            event.root_line = event.line if event.root else 0
         return event

@@ -12,6 +12,9 @@ TIMES = [
     "date_time",
     "__realtime_timestamp",
     "timeunixnano",
+    "observedtimeunixnano",
+    "@t",
+    "时间",
     "timegenerated",
     "eventtime",
     "event_time",
@@ -36,6 +39,8 @@ LEVELS = [
     "s",
     "priority",
     "severitynumber",
+    "@l",
+    "级别",
 ]
 MESSAGES = [
     "message",
@@ -47,6 +52,9 @@ MESSAGES = [
     "text",
     "body",
     "body.stringvalue",
+    "@m",
+    "@mt",
+    "内容",
     "description",
     "cs-uri-stem",
     "clientrequesturi",
@@ -103,5 +111,6 @@ ERRORS = [
     "stacktrace",
     "error.stack_trace",
     "err.stack",
+    "@x",
     "exception.stacktrace",
 ]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.log_analysis.formats.field_names import ERRORS, HOSTS, LEVELS, MESSAGES, SERVICES, STATUS, TIMES
+from agents.log_analysis.formats.json_lines import maker
 from agents.log_analysis.formats.levels import Level, from_status, from_value
+from agents.log_analysis.formats.text import clean, decode
 from agents.log_analysis.formats.times import Stamps
-
-_SYSLOG = {"priority"}
 
 #: `name-5dc8d4f9fd-46997` and `name-0`: a pod's name without what Kubernetes added.
 _POD = re.compile(r"-[0-9a-f]{6,10}-[a-z0-9]{5}$|-\d{1,3}$")
@@ -21,21 +21,26 @@ _ADDRESSES = {"uri", "url", "path", "cs-uri-stem", "clientrequesturi"}
 _SHORT = 24
 #: How deep field names are followed into nested objects.
 _DEPTH = 3
+#: Of several fields with a time the next is asked where one is empty; OTLP writes 0 for none.
+_TIMES = 3
+_UNSET = (None, "", "-", 0, "0")
 
 
 @dataclass(frozen=True)
 class Plan:
     """Which fields of one shape of mapping carry what; paths into nested objects."""
 
-    time: tuple[str, ...] | None
+    times: tuple[tuple[str, ...], ...]
     clock: tuple[str, ...] | None
     level: tuple[str, ...] | None
     message: tuple[str, ...] | None
     service: tuple[str, ...] | None
     host: tuple[str, ...] | None
     status: tuple[str, ...] | None
+    stream: tuple[str, ...] | None
     errors: tuple[tuple[str, ...], ...]
-    numeric_syslog: bool
+    numbers: str
+    form: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,8 @@ class Read:
     status: int
     error: str
     composed: bool
+    form: str = "json"
+    stream: str = ""
 
 
 class FieldReader:
@@ -61,7 +68,6 @@ class FieldReader:
 
     def read(self, fields: Mapping[str, Any]) -> Read:
         """Return what the mapping says."""
-        fields = _unwrapped(fields)
         shape = tuple(fields)
         plan = self._plans.get(shape)
         if plan is None:
@@ -69,38 +75,34 @@ class FieldReader:
                 self._plans.clear()
             plan = self._plans[shape] = _plan(fields)
         status = _status(_get(fields, plan.status))
-        level = from_value(_get(fields, plan.level), syslog=plan.numeric_syslog)
+        level = from_value(_get(fields, plan.level), numbers=plan.numbers)
         message, composed = _message(fields, plan, status)
         return Read(
             time=self._time(fields, plan),
-            level=max(level, from_status(status)),
+            level=max(level, from_status(status)) if status else level,
             message=message,
             composed=composed,
-            service=_POD.sub("", str(_get(fields, plan.service) or "")),
-            host=str(_get(fields, plan.host) or ""),
+            service=_service(_get(fields, plan.service)),
+            host=str(_get(fields, plan.host) or "") if plan.host else "",
             status=status,
             error="\n".join(str(e) for p in plan.errors if isinstance(e := _get(fields, p), str) and e),
+            form=plan.form,
+            stream=str(_get(fields, plan.stream) or "") if plan.stream else "",
         )
 
     def _time(self, fields: Mapping[str, Any], plan: Plan) -> float | None:
-        value = _get(fields, plan.time)
-        if plan.clock and isinstance(value, str):
-            value = f"{value} {_get(fields, plan.clock)}"
-        return self._stamps.value(value)
+        for path in plan.times:
+            value = _get(fields, path)
+            if plan.clock and isinstance(value, str):
+                value = f"{value} {_get(fields, plan.clock)}"
+            if value not in _UNSET and (time := self._stamps.value(value)) is not None:
+                return time
+        return None
 
 
-def _unwrapped(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the first record of an OTLP batch with its resource's attributes, other mappings as they are."""
-    if "resourceLogs" not in fields:
-        return fields
-    try:
-        batch = fields["resourceLogs"][0]
-        record: dict[str, Any] = batch["scopeLogs"][0]["logRecords"][0]
-        pairs = batch.get("resource", {}).get("attributes", []) + record.get("attributes", [])
-        attributes = {str(p["key"]): next(iter(p["value"].values()), "") for p in pairs}
-        return attributes | record
-    except (KeyError, IndexError, TypeError, AttributeError):
-        return fields
+def _service(value: Any) -> str:
+    text = str(value) if value else ""
+    return _POD.sub("", text) if "-" in text else text
 
 
 def _names(
@@ -133,11 +135,13 @@ def _plan(fields: Mapping[str, Any]) -> Plan:
         return None
 
     level = first(LEVELS, text=True)
-    time, clock = first(TIMES), None
-    if "date" in names and "time" in names:  # W3C and its like: two fields make one moment
-        time, clock = names["date"], names["time"]
+    times, clock = [names[n] for n in TIMES if n in names][:_TIMES], None
+    for date, time in (("date", "time"), ("date-local", "time-local")):
+        if date in names and time in names:  # W3C and its like: two fields make one moment
+            times, clock = [names[date]], names[time]
+    form = maker(fields)
     return Plan(
-        time=time,
+        times=tuple(times),
         clock=clock,
         level=level,
         message=first(MESSAGES, text=True),
@@ -145,13 +149,24 @@ def _plan(fields: Mapping[str, Any]) -> Plan:
         host=first(HOSTS, text=True),
         status=first(STATUS, text=True),
         errors=tuple(names[n] for n in ERRORS if n in names and names[n] != level),
-        numeric_syslog=level is not None and (level[-1].lower() in _SYSLOG or "short_message" in names),
+        stream=("stream",) if form == "docker" else None,
+        numbers=_numbers(level[-1].lower() if level else "", form),
+        form=form,
     )
+
+
+def _numbers(level: str, form: str) -> str:
+    """Return by which scale a numeric level counts."""
+    if level == "priority" or form == "gelf":
+        return "syslog"
+    return "otlp" if level == "severitynumber" else ""
 
 
 def _get(fields: Mapping[str, Any], path: tuple[str, ...] | None) -> Any:
     if path is None:
         return None
+    if len(path) == 1:
+        return fields.get(path[0])
     value: Any = fields
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
@@ -167,10 +182,19 @@ def _status(value: Any) -> int:
 def _message(fields: Mapping[str, Any], plan: Plan, status: int) -> tuple[str, bool]:
     """Return the message field, or the short fields side by side where there is none, and which it is."""
     value = _get(fields, plan.message)
+    if isinstance(value, list):
+        value = _joined(value)
     if isinstance(value, str) and value and plan.message and plan.message[-1].lower() not in _ADDRESSES:
         if status >= 500 and len(value) < _SHORT:  # noqa: PLR2004 - the class of server errors
             return f"{value} (status {status})", False
         return value, False
-    skipped = {p[-1] for p in (plan.time, plan.clock, plan.level, plan.service, plan.host) if p}
+    skipped = {p[-1] for p in (*plan.times, plan.clock, plan.level, plan.service, plan.host) if p}
     pairs = [f"{k}={v}" for k, v in fields.items() if k not in skipped and isinstance(v, str | int | float)]
     return " ".join(pairs[:12]), True
+
+
+def _joined(value: list[Any]) -> str:
+    """Return a message that came as a list: bytes (journald, where they are not text), or texts."""
+    if all(isinstance(v, int) and 0 <= v <= 255 for v in value):  # noqa: PLR2004 - a byte
+        return "\n".join(clean(decode(line)) for line in bytes(value).split(b"\n"))
+    return "\n".join(v for v in value if isinstance(v, str))

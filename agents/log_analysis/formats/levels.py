@@ -166,23 +166,27 @@ def _foreign(head: str) -> tuple[Level, int]:
     return Level.unknown, 0
 
 
-def from_value(value: Any, *, syslog: bool = False) -> Level:
-    """Return the level of a field: a word, a letter, a syslog severity (0..7), pino (10..60), OTLP (1..24)."""
+def from_value(value: Any, *, numbers: str = "") -> Level:
+    """Return the level of a field: a word, a letter, or a number: `syslog` (0..7), `otlp` (1..24), else 10..60."""
     if isinstance(value, str):
         if (level := _WORDS.get(value) or from_word(value)) or not value:
             return level
         if value.isdecimal() and value.isascii():
-            return from_value(int(value[:9]), syslog=syslog)
+            return from_value(int(value[:9]), numbers=numbers)
         return _LETTERS.get(value, Level.unknown) if len(value) == 1 else from_text(value)[0]
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return Level.unknown
-    number = int(value)
-    if syslog and 0 <= number <= 7:  # noqa: PLR2004 - severities of syslog and GELF
+    return _from_number(int(value), numbers)
+
+
+def _from_number(number: int, numbers: str) -> Level:
+    if numbers == "syslog" and 0 <= number <= 7:  # noqa: PLR2004 - severities of syslog and GELF
         return from_severity(number)
-    if number >= 10 and number % 10 == 0:  # noqa: PLR2004 - bunyan and pino
-        return Level(min(6, max(1, number // 10)))
-    if 0 <= number < len(_SMALL):
-        return _SMALL[number]
+    if numbers != "otlp":
+        if number >= 10 and number % 10 == 0:  # noqa: PLR2004 - bunyan and pino
+            return Level(min(6, max(1, number // 10)))
+        if 0 <= number < len(_SMALL):
+            return _SMALL[number]
     return Level(min(6, 1 + (number - 1) // 4)) if 0 < number <= 24 else Level.unknown  # noqa: PLR2004 - OTLP
 
 

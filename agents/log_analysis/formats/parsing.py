@@ -1,60 +1,43 @@
-"""Reads one line as a record: container framing, JSON, logfmt, tables, syslog, access logs, plain text; pure."""
+"""Reads one line as a record, by whatever kind of log it is or was said to be; pure."""
 
 from __future__ import annotations
 
-import csv
 import json
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from agents.log_analysis.formats.detection import Tally, form_named
+from agents.log_analysis.formats.containers import Frame, frame
+from agents.log_analysis.formats.detection import FRAMES, JSON, TABLES, Tally, form_named
 from agents.log_analysis.formats.fields import FieldReader, Read
-from agents.log_analysis.formats.levels import Level, from_status, from_text, hint
+from agents.log_analysis.formats.json_lines import broken, loads
+from agents.log_analysis.formats.levels import Level
+from agents.log_analysis.formats.plain import TextReader
+from agents.log_analysis.formats.record import Record, nested
+from agents.log_analysis.formats.tables import Table
 from agents.log_analysis.formats.times import Stamps
+from agents.log_analysis.formats.traces import inside
 
-_CRI = re.compile(r"^(\S{19,35}) (stdout|stderr) ([FP]) ?(.*)$", re.DOTALL)
-_COMPOSE = re.compile(r"^([A-Za-z0-9][\w.-]{0,60}) +\| ?")
-_KUBECTL = re.compile(r"^\[pod/([\w.-]+)/([\w.-]+)\] ")
-_LOGFMT = re.compile(r"([A-Za-z_@][\w.@-]*)=(\"(?:[^\"\\]|\\.)*\"|\S*)")
-_LOGFMT_START = re.compile(r"^(?:[A-Za-z_@][\w.@-]*=\S+ ?|\w+=\"[^\"]*\" ?){2}")
-_SYSLOG_HEAD = re.compile(r"^\s*([\w.-]+) ([\w./()@:-]{1,60}?)(?:\[(\d+)\])?: ")
-_SYSLOG_5424 = re.compile(r"^\s*([\w.-]+) ([\w./-]+) (\S+) (\S+) (?:-|\[.*?\]) ?")
-_STATUS = re.compile(r"\" (\d{3}) (?:\d+|-)|\bstatus[:=] ?\"?(\d{3})\b|HTTP/\d\.\d\"?\)? (\d{3})\b")
-_SPRING = re.compile(r"^\s*(?:\d+ )?(?:--- )?(?:\[[^\]]*\] ?)*([\w.$#/-]{3,80})\s*:\s+")
-_DASHED = re.compile(r"^(?:\[[^\]]{0,40}\]\s+)?([a-z][\w.$-]{2,60}) - (?=\S)")
-_EDGE = " \t-|:,]>)"
-_JSON_KEY = re.compile(r"\"(@?\w[\w.]*)\"\s*:\s*(?:\"((?:[^\"\\]|\\.){0,2000})\"|(-?\d+(?:\.\d+)?))")
+__all__ = ["Parser", "Record", "detect"]
 
-#: What stands between the time and the level (process id, thread) is dropped if it is this short.
-_BEFORE_LEVEL = 48
+_LOGFMT = re.compile(r"([A-Za-z_@][\w.@/-]*)=(\"(?:[^\"\\]|\\.)*\"|\S*)")
+_LOGFMT_START = re.compile(
+    r"^(?:[A-Za-z_@][\w.@/-]{0,80}=(?:\"(?:[^\"\\]|\\.){0,4000}\"|[^\s\"]\S{0,4000}|) ?){2}"
+)
+#: Fewer pairs also stand in prose.
+_PAIRS = 3
 #: What fields named `error` say when there is none.
 _NO_ERROR = {"", "null", "nil", "none", "<nil>", "false", "0", "no error", "ok", "success"}
 #: JSON in JSON in JSON … is followed so far.
 _NESTING = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What one line says. `named` tells whether it names its level itself; `stream` keeps outputs apart."""
-
-    time: float | None
-    level: Level
-    message: str
-    named: bool = False
-    service: str = ""
-    host: str = ""
-    error: str = ""
-    stream: str = ""
-    part: bool = False
-    framed: bool = False
-    structured: bool = False
-    inner: str = ""
+#: Docker splits lines at 16 KiB; a shorter piece without an end of line is one that lost it.
+_SPLIT = 16_000
 
 
 class Parser:
-    """Reads the lines of one file in order; `form` says what kind of log it turned out to be."""
+    """Reads the lines of one file in order; `form` and `confidence` say what kind of log it turned out to be."""
 
     def __init__(self, reference: datetime, form: str = "", zone: str = "UTC") -> None:
         """Read by the format named, else by what each line is; take stamps that name no zone in `zone`."""
@@ -62,24 +45,30 @@ class Parser:
         self._forced = form_named(form)
         self._tally = Tally(self._forced)
         self._fields = FieldReader(self.stamps)
-        self._columns: list[str] = []
-        self._separator = ","
+        self._table = Table()
+        self._text = TextReader(self.stamps)
 
     def parse(self, text: str, nesting: int = 0) -> Record:
         """Return what a line says."""
-        if text[:1] == "{":
-            return self._json(text, nesting)
-        if not nesting and (found := self._framed(text)):
+        form, first = self._forced, text[:1]
+        if first in "{[ " and (not form or form in JSON or nesting) and (found := self._json(text, nesting)):
             return found
-        if self._columns and not nesting and not text.startswith("#") and (found := self._row(text)):
+        if not nesting and (not form or form in FRAMES) and (framed := frame(text)):
+            return self._framed(framed)
+        if not nesting and (not form or form in TABLES) and (found := self._row(text)):
             return found
-        if text.startswith("#") or not self._tally.forms:
-            self._header(text)
-        if "=" in text and _LOGFMT_START.match(text):
+        if "=" in text and (not form or form == "logfmt") and _LOGFMT_START.match(text):
             pairs = {k: _unquoted(v) for k, v in _LOGFMT.findall(text)}
-            if len(pairs) >= 3:  # noqa: PLR2004 - fewer pairs also stand in prose
+            if len(pairs) >= _PAIRS:
                 return self._mapping(pairs, "logfmt", nesting)
         return self._plain(text, nesting)
+
+    def learn(self, lines: Iterable[str]) -> None:
+        """Learn from a file's first lines what later ones leave open: columns, and which way dates are written."""
+        lines = list(lines)
+        self.stamps.learn(lines)
+        for line in lines[:_HEADERS]:
+            self._table.header(line)
 
     @property
     def form(self) -> str:
@@ -101,107 +90,95 @@ class Parser:
         """Return the count of lines by kind of log."""
         return self._tally
 
-    def _note(self, form: str) -> None:
-        self._tally.note(form)
-
-    def _framed(self, text: str) -> Record | None:
-        """Read what a container runtime or a tool put round the line."""
-        if (" stdout " in text[:50] or " stderr " in text[:50]) and (found := _CRI.match(text)):
-            self._note("cri")
-            time, stream, part, rest = found.groups()
-            inner = self.parse(rest, 1)
-            stamp = self.stamps.value(time)
-            return replace(inner, time=stamp, stream=stream, part=part == "P", framed=True, inner=rest)
-        found = _COMPOSE.match(text) if "|" in text[:64] else None
-        if found is None and text.startswith("[pod/"):
-            found = _KUBECTL.match(text)
-        if found is None:
-            return None
-        self._note("prefixed")
-        inner = self.parse(text[found.end() :], 1)
-        return replace(inner, stream=found[1], service=found[1])
-
-    def _header(self, text: str) -> None:
-        """Learn the columns from a W3C, Zeek or CSV header."""
-        if text.startswith(("#Fields:", "#fields")):
-            self._columns = text.split()[1:]
-            self._separator = "\t" if "\t" in text else " "
-            return
-        names = text.strip().split(",")
-        if len(names) >= 3 and all(re.fullmatch(r"\"?[A-Za-z_@][\w .@-]{0,40}\"?", n) for n in names):  # noqa: PLR2004 - two are prose
-            known = {n.strip('" ').lower() for n in names}
-            if known & {"timestamp", "time", "date", "datetime", "@timestamp", "timeunixnano"}:
-                self._columns, self._separator = [n.strip('" ') for n in names], ","
+    def _framed(self, found: Frame) -> Record:
+        """Read what stands inside a frame."""
+        self._tally.note(found.form)
+        inner = self.parse(found.inner, 1)
+        time = self.stamps.value(found.time) if found.time else inner.time
+        # a stamp alone is no frame: only a line that goes on the one before it is marked as joined to it
+        framed = found.form == "cri" or bool(found.time and inside(found.inner))
+        return replace(
+            inner,
+            time=time if time is not None else inner.time,
+            stream=found.stream,
+            service=found.service or inner.service,
+            part=found.part,
+            framed=framed,
+            structured=True,
+            inner=found.inner,
+        )
 
     def _row(self, text: str) -> Record | None:
-        if self._separator == ",":
-            try:
-                cells = next(csv.reader([text], strict=True), [])
-            except csv.Error:
-                return None
-        else:
-            cells = text.split(self._separator)
-        if not len(self._columns) - 1 <= len(cells) <= len(self._columns) + 8:
+        """Read a row of a table whose header was met, or meet the header."""
+        table = self._table
+        if table.columns and text[:1] != "#":
+            cells = table.row(text)
+            return None if cells is None else self._mapping(cells, table.form, 0)
+        if text[:1] == "#" or not self._tally.forms:
+            table.header(text, forced=self._forced in TABLES)
+        return None
+
+    def _json(self, text: str, nesting: int) -> Record | None:
+        if text[:1] == " ":
+            text = text.lstrip()
+        if text[:1] != "{" and text[:2] != "[{":
             return None
-        return self._mapping(dict(zip(self._columns, cells, strict=False)), "table", 0)
-
-    def _json(self, text: str, nesting: int) -> Record:
-        try:
-            fields = json.loads(text)
-        except (ValueError, RecursionError):
-            return self._broken_json(text)
-        return self._mapping(fields, "json", nesting)
-
-    def _broken_json(self, text: str) -> Record:
-        """Read the fields of a JSON line that was cut, or that never was valid."""
-        pairs = {m[1]: m[2] if m[3] is None else float(m[3]) for m in _JSON_KEY.finditer(text[:60_000])}
-        return self._mapping(pairs, "json (broken)", 0) if len(pairs) > 1 else self._plain(text)
+        rows = loads(text)
+        if not rows:
+            pairs = broken(text) if text[0] == "{" else {}
+            return self._mapping(pairs, "json", 0) if len(pairs) > 1 else None
+        record = self._mapping(rows[0], "", nesting)
+        if len(rows) == 1:
+            return record
+        return replace(record, framed=True, more=tuple(self._mapping(row, "", 1) for row in rows[1:]))
 
     def _mapping(self, fields: dict[str, Any], form: str, nesting: int) -> Record:
-        if not nesting:
-            self._note(form)
         read = self._fields.read(fields)
+        if not nesting:
+            self._tally.note(form or read.form)
+        if read.form == "docker" and not nesting and not read.message.endswith("\n"):
+            size = len(read.message.encode("utf-8", "replace"))
+            if size >= _SPLIT:
+                return Record(
+                    read.time, read.level, read.message, stream=read.stream, part=True, framed=True,
+                    structured=True, inner=read.message,
+                )  # fmt: skip
         record = _of(read)
         if nesting >= _NESTING or not read.message or read.composed:
             return record
         if read.message.lstrip()[:1] == "{" or not read.level:
-            return _nested(record, self.parse(read.message.strip(), nesting + 1))
+            record = nested(record, self.parse(read.message.strip("\n"), nesting + 1))
+        if read.form == "docker" and not nesting:
+            inner = read.message.rstrip("\n")
+            return replace(record, stream=read.stream, framed=inside(inner), inner=inner)
         return record
 
     def _plain(self, text: str, nesting: int = 0) -> Record:
+        record = self._text.read(text)
+        form = self._text.form
         if not nesting:
-            self._note("text")
-        found = self.stamps.find(text)
-        time, rest = None, text
-        if found:
-            time, start, end = found
-            rest = text[end:] if start <= _BEFORE_LEVEL else text
-        level, stop = from_text(rest)
-        if not level and found and not found[1]:
-            level = from_text(text)[0] if text[:1] in "IWEF<" else level
-        named = bool(level)
-        service, host, message = _head(rest, stop)
-        status = _STATUS.search(text) if '"' in text or "tatus" in text else None
-        if status:
-            level = max(level, from_status(int(next(g for g in status.groups() if g))))
-        return Record(
-            time, level or hint(message), message, named, service, host, structured=found is not None
-        )
+            self._tally.note(form)
+        message = record.message
+        if message[:1] == "{" and message[-1:] == "}" and nesting < _NESTING and record.structured:
+            rows = loads(message)
+            if rows:
+                return nested(record, self._mapping(rows[0], "", nesting + 1))
+        if form in ("syslog", "syslog5424") and inside(message):
+            return replace(record, framed=True, inner=message)
+        return record
 
 
-def _head(rest: str, stop: int) -> tuple[str, str, str]:
-    """Return service, host and message of what follows the time stamp; `stop` is where the level ends."""
-    if (found := _SYSLOG_HEAD.match(rest)) and (not stop or stop >= found.end()):
-        return found[2].partition("(")[0].rsplit("/", 1)[-1], found[1], rest[found.end() :]
-    if 0 < stop <= _BEFORE_LEVEL + 12:
-        rest = rest[stop:]
-        found = _SPRING.match(rest.lstrip(_EDGE))
-        if found and "." in found[1]:
-            return found[1], "", rest.lstrip(_EDGE)[found.end() :]
-    message = rest.strip().lstrip(_EDGE) or rest.strip()
-    if stop and (found := _DASHED.match(message)):
-        return found[1], "", message[found.end() :]
-    return "", "", message
+#: Headers of tables stand so near the start.
+_HEADERS = 20
+
+
+def detect(lines: Iterable[str], reference: datetime) -> tuple[str, float]:
+    """Return what kind of log some first lines are of, and the share of them that is of that kind."""
+    parser = Parser(reference)
+    for line in lines:
+        if line and not line.isspace() and not inside(line):
+            parser.parse(line)
+    return parser.form, parser.confidence
 
 
 def _of(read: Read) -> Record:
@@ -212,29 +189,8 @@ def _of(read: Read) -> Record:
         message = read.error.partition("\n")[0]
     elif read.error and read.error.partition("\n")[0] not in message:
         message = f"{message}: {read.error.partition(chr(10))[0][:300]}"
-    return Record(
-        read.time,
-        level,
-        message,
-        bool(level),
-        read.service,
-        read.host,
-        read.error,
-        structured=True,
-    )
-
-
-def _nested(outer: Record, inner: Record) -> Record:
-    """Join a record with what its message field says: the inner names the event, the outer the time."""
-    return replace(
-        outer,
-        time=outer.time if outer.time is not None else inner.time,
-        level=max(outer.level, inner.level) if outer.named else inner.level,
-        named=outer.named or inner.named,
-        message=inner.message or outer.message,
-        service=inner.service if inner.structured and inner.service and not outer.service else outer.service,
-        error=inner.error or outer.error,
-    )
+    error = read.error or (message if "\n" in message else "")
+    return Record(read.time, level, message, bool(level), read.service, read.host, error, structured=True)
 
 
 def _unquoted(value: str) -> str:

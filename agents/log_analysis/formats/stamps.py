@@ -33,7 +33,7 @@ class Dates(Calendar):
     def ordered(self, first: int, second: int, *, american: bool = False) -> tuple[int, int]:
         """Return month and day of two numbers."""
         if first > 12 or second > 12:  # noqa: PLR2004 - months
-            self.day_first = first > 12  # noqa: PLR2004
+            self.day_first = first > 12  # noqa: PLR2004 - months
         elif self.day_first is None:
             self.guessed = self.guessed or first != second
             return (first, second) if american else (second, first)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 
+#: Sequences that only colour, move or link. They count where they are whole: an open one would swallow the text.
 _ESCAPES = re.compile(
-    r"\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?"  # OSC: titles, links
-    r"|\x1b[PX^_][^\x1b]{0,2000}(?:\x1b\\)?"  # DCS, SOS, PM, APC
-    r"|[\x1b\x9b]\[?[0-9;:?<=>]{0,40}[ -/]{0,4}[@-~]"  # CSI and two-character escapes
+    r"\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)"  # OSC: titles, links
+    r"|\x1b[PX^_][^\x1b]{0,2000}\x1b\\"  # DCS, SOS, PM, APC
+    r"|[\x1b\x9b]\[[0-?]{0,40}[ -/]{0,4}[@-~]"  # CSI: colours, moves
+    r"|\x1b(?:[()][A-Z0-2]|[78=>M])"  # character sets, saved places
 )
-#: Zero-width, direction and tag characters: they hide text from people and not from models.
-_INVISIBLE = re.compile(
-    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
+#: Characters of no width: they part words for machines and not for people. What they hide is shown by their going.
+_INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+#: Controls, line separators, characters that turn the direction of writing, and tags, which only models read.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2065-\u206f\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\x0b": "\\v", "\x0c": "\\f", "\x08": "\\b", "\x07": "\\a"}
 #: A pair of bytes of GB 2312, the part of GBK that real text is made of.
 _GB_PAIR = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
 _HIGH = re.compile(rb"[\x80-\xff]+")
@@ -48,12 +52,22 @@ def decode(raw: bytes) -> str:
 
 
 def clean(text: str) -> str:
-    """Return the text without colour codes and invisible characters; other controls become spaces."""
+    """Return the text without colour codes and characters of no width; other controls are shown as escapes."""
     if text.isprintable():
         return text
     if "\x1b" in text or "\x9b" in text:
         text = _ESCAPES.sub("", text)
-    return _CONTROL.sub(" ", _INVISIBLE.sub("", text))
+    return _CONTROL.sub(_shown, _INVISIBLE.sub("", text))
+
+
+def _shown(found: re.Match[str]) -> str:
+    char = found[0]
+    code = ord(char)
+    if char in _NAMED:
+        return _NAMED[char]
+    if code < 0x100:  # noqa: PLR2004 - two hexadecimal digits
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"  # noqa: PLR2004 - the first plane
 
 
 def hide_key_line(text: str) -> str:

@@ -43,7 +43,7 @@ def test_levels_from_text(text: str, level: Level) -> None:
     ],
 )
 def test_levels_from_fields(value: Any, syslog: bool, level: Level) -> None:
-    assert from_value(value, syslog=syslog) == level
+    assert from_value(value, numbers="syslog" if syslog else "") == level
 
 
 def test_statuses_from_500_hint_at_errors() -> None:

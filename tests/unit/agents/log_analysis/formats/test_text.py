@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,11 +23,41 @@ def test_latin1_is_not_taken_for_gbk() -> None:
     assert decode("févr. déjà vu".encode("latin-1")) == "févr. déjà vu"
 
 
-def test_clean_strips_colour_links_and_invisible_characters() -> None:
+def test_clean_strips_colours_and_links_and_shows_other_controls() -> None:
     text = (
         "\x1b[31mERR\x1b[0mOR \x1b]8;;http://evil.example/\x1b\\click\x1b]8;;\x1b\\ a\u202eb\u200bc\u2028d\re"
     )
-    assert clean(text) == "ERROR click abc d e"
+    assert clean(text) == "ERROR click a\\u202ebc\\u2028d\\re"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\rb", "a\\rb"),
+        ("a\x00b", "a\\x00b"),
+        ("a\x85b", "a\\x85b"),
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b[2K\x1b[1Gprogress", "progress"),
+        ("\x1b]8;;http://x ERROR not closed", "\\x1b]8;;http://x ERROR not closed"),
+        ("\x1bHello", "\\x1bHello"),
+        ("\x1b", "\\x1b"),
+        ("tag\U000e0041", "tag\\U000e0041"),
+        ("pass\u200bword", "password"),
+        ("⚠\ufe0f ok", "⚠ ok"),
+        ("\ufeffINFO a", "INFO a"),
+    ],
+)
+def test_controls_are_shown(text: str, shown: str) -> None:
+    assert clean(text) == shown
+    assert clean(shown) == shown
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "gbk", "gb18030"])
+def test_lines_of_one_file_may_differ_in_encoding(encoding: str) -> None:
+    assert (
+        decode("2026-11-29 ERROR 支付失败：余额不足".encode(encoding))
+        == "2026-11-29 ERROR 支付失败：余额不足"
+    )
 
 
 def test_clean_keeps_cjk_and_tabs() -> None:

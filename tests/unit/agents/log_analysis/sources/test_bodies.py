@@ -17,7 +17,7 @@ def body(raw: bytes) -> Body:
 def test_only_lf_ends_a_line() -> None:
     made = body("a\r\nb\u2028c\u0085d\x0be\rf\n\ng".encode())
     assert made.lines == 4
-    assert made.read(1, 9) == ["a", "b c d e f", "", "g"]
+    assert made.read(1, 9) == ["a", "b\\u2028c\\x85d\\ve\\rf", "", "g"]
 
 
 def test_lines_are_found_by_number() -> None:

@@ -1,0 +1,131 @@
+"""Lines of text: access logs, syslog, glog, labelled lines, and any other with a time or a level in it; pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from agents.log_analysis.formats.levels import Level, from_severity, from_status, from_text, hint
+from agents.log_analysis.formats.record import Record
+from agents.log_analysis.formats.times import Stamps
+
+_ACCESS = re.compile(
+    r"^\S{1,255}(?: [^\s\[]\S{0,255}){0,4} \[(\d{1,2}/\w{3}/\d{4}:[^\]]{8,24})\] "
+    r"(?=\"(?:[^\"\\]|\\.){0,9000}\" (\d{3}|-) )"
+)
+_STATUS = re.compile(r"\" (\d{3}) (?:\d+|-)|\bstatus[:=] ?\"?(\d{3})\b|HTTP/\d\.\d\"?\)? (\d{3})\b")
+_LABELLED = re.compile(r"^(\S{1,24}) (\d{10}) \d{4}\.\d{2}\.\d{2} (\S{1,64}) ")
+_GLOG = re.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d{1,9} +\d+ ([\w./-]{1,120}):\d+\] ?")
+_SYSLOG = re.compile(r"^\s?([\w.:-]{1,255}) ([\w./()@:-]{1,60}?)(?:\[(\d{1,10})\])?: ?")
+_SYSLOG_5424 = re.compile(
+    r"^\s?([\w.:-]{1,255}) ([\w./-]{1,48}) ([\w./-]{1,128}) ([\w./-]{1,32}) "
+    r"(?:-|(?:\[[\w@.-]{1,64}(?: [\w.@-]{1,64}=\"(?:[^\"\\]|\\.){0,2000}\"){0,60}\]){1,10})(?: |$)"
+)
+_PRIORITY = re.compile(r"^<(\d{1,3})>(?:1 )?")
+_SPRING = re.compile(r"^\s{0,4}(?:\d+ )?(?:--- )?(?:\[[^\]]{0,80}\] ?){0,3}([\w.$#/-]{3,80})\s{0,40}:\s")
+_DASHED = re.compile(r"^(?:\[[^\]]{0,40}\]\s{1,4})?([a-z][\w.$-]{2,60}) - (?=\S)")
+_EDGE = " \t-|:,]>)"
+#: What stands between the time and the level (process id, thread) is dropped if it is this short.
+_BEFORE_LEVEL = 48
+#: What a line with a time looks like after it; asked of the first lines of a file only.
+_SHAPES = (
+    (
+        "log4j",
+        re.compile(r"^\]?\s{0,3}(?:- )?\[?[A-Z]{4,7}\]?\s{1,3}(?:\d+ )?(?:--- )?(?:\[|[\w$]{1,80}[.:])"),
+    ),
+    ("log4j", re.compile(r"^\s{1,3}\[[^\]]{1,80}\]\s{1,3}[A-Z]{4,7}\s{1,3}\S")),
+    ("python", re.compile(r"^\s?[-:] ?(?:[\w.]{1,80} ?[-:] ?)?[A-Z]{4,8} ?[-:]")),
+)
+_SAMPLE = 200
+
+
+class TextReader:
+    """Reads lines of text; `form` is what the last one was."""
+
+    def __init__(self, stamps: Stamps) -> None:
+        self.form = "plain"
+        self._stamps = stamps
+        self._shapes: dict[str, int] = {}
+        self._asked = 0
+
+    def read(self, text: str) -> Record:
+        """Return what a line says."""
+        first = text[:1]
+        if '"' in text and (found := _ACCESS.match(text)):
+            return self._access(text, found)
+        if first in "IWEF" and (found := _GLOG.match(text)) and (stamp := self._stamps.find(text)):
+            self.form = "glog"
+            level = from_text(text[:6])[0]
+            return Record(stamp[0], level, text[found.end() :], True, found[2], structured=True)
+        if found := _LABELLED.match(text):
+            # the label tells people what the line is: a reader that used it would know the answer
+            inner = self._text(text[found.end() :])
+            time = self._stamps.value(found[2])
+            self.form = "labelled"
+            return replace(inner, time=time, host=inner.host or found[3], structured=True)
+        if first == "<" and (found := _PRIORITY.match(text)) and int(found[1]) < 192:  # noqa: PLR2004 - 24 facilities
+            return self._with_priority(text[found.end() :], from_severity(int(found[1]) & 7))
+        return self._text(text)
+
+    def _access(self, text: str, found: re.Match[str]) -> Record:
+        self.form = "access"
+        level = from_status(int(found[2])) if found[2] != "-" else Level.unknown
+        message = text[found.end() :]
+        time = self._stamps.value(found[1])
+        return Record(time, level or hint(message), message, bool(level), structured=time is not None)
+
+    def _with_priority(self, text: str, priority: Level) -> Record:
+        record = self._text(text)
+        if not self.form.startswith("syslog"):
+            self.form = "syslog"
+        level = max(record.level, priority) if record.named else priority
+        return replace(record, level=level, named=True, structured=True)
+
+    def _text(self, text: str) -> Record:
+        found = self._stamps.find(text)
+        time, rest = None, text
+        if found:
+            time, start, end = found
+            rest = text[end:] if start <= _BEFORE_LEVEL else text
+        level, stop = from_text(rest)
+        if not level and found and not found[1]:
+            level = from_text(text)[0] if text[:1] in "IWEF<" else level
+        service, host, message = self._head(rest, stop, timed=found is not None)
+        named, status = bool(level), None
+        if '"' in text or "tatus" in text:
+            status = _STATUS.search(text)
+        if status:
+            level = max(level, from_status(int(next(g for g in status.groups() if g))))
+        timed = found is not None
+        return Record(time, level or hint(message), message, named, service, host, structured=timed)
+
+    def _head(self, rest: str, stop: int, *, timed: bool) -> tuple[str, str, str]:
+        """Return service, host and message of what follows the time; `stop` is where the level ends."""
+        self.form = "text" if timed else "plain"
+        if timed and rest[:1] == " ":
+            if (found := _SYSLOG_5424.match(rest)) is not None:
+                self.form = "syslog5424"
+                return found[2], found[1], rest[found.end() :].removeprefix("\ufeff").strip() or rest.strip()
+            if (found := _SYSLOG.match(rest)) and (not stop or stop >= found.end()):
+                self.form = "syslog"
+                return found[2].partition("(")[0].rsplit("/", 1)[-1], found[1], rest[found.end() :]
+        if timed:
+            self.form = self._shape(rest)
+        if 0 < stop <= _BEFORE_LEVEL + 12:
+            rest = rest[stop:]
+            found = _SPRING.match(rest.lstrip(_EDGE))
+            if found and "." in found[1]:
+                return found[1], "", rest.lstrip(_EDGE)[found.end() :]
+        message = rest.strip().lstrip(_EDGE) or rest.strip()
+        if stop and (found := _DASHED.match(message)):
+            return found[1], "", message[found.end() :]
+        return "", "", message
+
+    def _shape(self, rest: str) -> str:
+        """Return what kind of text a line is: by its own look in the first lines, later as most of these were."""
+        if self._asked < _SAMPLE:
+            self._asked += 1
+            form = next((name for name, pattern in _SHAPES if pattern.match(rest)), "text")
+            self._shapes[form] = self._shapes.get(form, 0) + 1
+            return form
+        return max(self._shapes, key=lambda f: self._shapes[f])

@@ -1,0 +1,44 @@
+"""What one line of a log says: the record that every reader of lines gives; pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from agents.log_analysis.formats.levels import Level
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one line says.
+
+    `named` tells whether it names its level itself; `stream` keeps outputs apart; `part` marks a piece of a longer
+    line, and `inner` is the text inside a frame; `more` holds further records of the same line.
+    """
+
+    time: float | None
+    level: Level
+    message: str
+    named: bool = False
+    service: str = ""
+    host: str = ""
+    error: str = ""
+    stream: str = ""
+    part: bool = False
+    framed: bool = False
+    structured: bool = False
+    inner: str = ""
+    more: tuple[Record, ...] = ()
+
+
+def nested(outer: Record, inner: Record) -> Record:
+    """Join a record with what its message field says: the inner names the event, the outer the time."""
+    return replace(
+        outer,
+        time=outer.time if outer.time is not None else inner.time,
+        level=max(outer.level, inner.level) if outer.named else inner.level,
+        named=outer.named or inner.named,
+        message=inner.message or outer.message,
+        service=inner.service if inner.structured and inner.service and not outer.service else outer.service,
+        host=outer.host or inner.host,
+        error=inner.error or outer.error,
+    )
