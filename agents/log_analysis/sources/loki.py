@@ -153,10 +153,10 @@ class _Reading:
             try:
                 return entries_of(self._ask(parameters))
             except Retryable as error:
-                if not left:
-                    raise
                 wait = _WAIT_SECONDS if error.retry_after is None else min(error.retry_after, _WAIT_SECONDS)
-                threading.Event().wait(max(0.0, min(wait, self.deadline - monotonic())))
+                if not left or monotonic() + wait > self.deadline:
+                    raise
+                threading.Event().wait(wait)
         raise AssertionError  # the last try returns or raises
 
     def _ask(self, parameters: dict[str, str]) -> Any:
