@@ -20,6 +20,7 @@ _NAMES = (
     "dec december déc décembre dez dezember dic diciembre dicembre дек декабря 十二月 12月",
 )
 MONTHS = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
+MONTHS |= {name.capitalize(): number for name, number in MONTHS.items()}
 
 #: TAI minus UTC from these moments on (epoch seconds), from the IERS's list; nothing was added since 2017.
 _LEAPS = (
@@ -46,7 +47,7 @@ def day(year: int, month: int, number: int) -> float:
 
 def month(name: str) -> int:
     """Return the number of a month's name; raise ValueError for other words."""
-    found = MONTHS.get(name.lower().rstrip("."))
+    found = MONTHS.get(name) or MONTHS.get(name.lower().rstrip("."))
     if found is None:
         raise ValueError(name)
     return found

@@ -54,6 +54,8 @@ _WORDS = {
         (Level.fatal, "dpanic ftl"),
     ),
 }
+#: Words in Latin letters, in capitals.
+_LATIN = {word.upper(): level for word, level in {**_FOREIGN, **_SPOKEN}.items() if word.isascii()}
 #: Single letters of glog, logcat and MongoDB.
 _LETTERS = {
     "V": Level.trace,
@@ -67,7 +69,7 @@ _LETTERS = {
     "C": Level.fatal,
 }
 
-_CAPITALS = re.compile(r"[A-Z]{3,11}")
+_CAPITALS = re.compile(r"[A-Z]{3,15}")
 _BEFORE = frozenset(" \t[](<|:\"'=./-")
 _AFTER = frozenset(" \t])>|:,;\"'=/-")
 #: Where a level stands: first, bracketed, before a colon, after `level=`.
@@ -84,23 +86,26 @@ _LETTER = re.compile(
     r"^([IWEF])\d{4} |^\s*(?:\d+\s+){0,2}([VDIWEF])[/ ](?=[\w.])|^\s?([DIWEFN])\s{2}|^\s?\[([DIWEF])\]"
 )
 
-#: Every hint has one of these in lower case; most lines have none.
-_STEMS = (
-    "error", "exception", "fail", "refus", "denied", "time", "unable", "cannot", "can't", "could", "reject",
-    "unreach", "abort", "corrupt", "broke", "panic", "segfault", "segmentation", "dumped", "out of memory",
-    "kill", "no space", "fatal", "bug:", "oops", "traceback",
+#: A line without a level that says this is an error: stems, and what must follow where that is not all.
+_STRONG = (
+    *((stem, re.compile(stem + r"\b(?! ?(?:code)?[:=] ?0\b)(?=:|\s|$)")) for stem in ("Exception", "Error")),
+    *(
+        (stem, None)
+        for stem in ("segfault", "egmentation fault", "core dumped", "ut of memory", "Killed process")
+    ),
+    *((stem, None) for stem in ("o space left", "BUG: ", "Oops: ")),
+    *((stem, re.compile(stem + r"\b")) for stem in (" fatal", " FATAL")),
+)
+#: A line without a level that says this, as words of their own, deserves a look.
+_SOFT = tuple(
+    (stem, re.compile(stem + rest + r"\b"))
+    for stem, rest in (
+        ("fail", "(?:ed|ures?|s)?"), ("error", "s?"), ("refused", ""), ("denied", ""), ("timed", " ?out"),
+        ("time", " ?out"), ("unable", " to"), ("cannot", ""), ("can't", ""), ("could", " ?n[o']t"),
+        ("rejected", ""), ("unreachable", ""), ("aborted", ""), ("corrupt", "(?:ed)?"), ("broken", ""),
+        ("fatal", ""), ("exception", "s?"),
+    )
 )  # fmt: skip
-#: A line without a level that says this is an error.
-_STRONG = re.compile(
-    r"(?:Exception|Error)\b(?! ?(?:code)?[:=] ?0\b)(?=:|\s|$)|^Traceback|^panic:|segfault"
-    r"|[Ss]egmentation fault|core dumped|[Oo]ut of memory|Killed process|[Nn]o space left|\b(?:fatal|FATAL)\b"
-    r"|\bBUG:|\bOops\b"
-)
-#: A line without a level that says this deserves a look.
-_SOFT = re.compile(
-    r"(?i)\b(?:fail(?:ed|ure|ures|s)?|errors?|refused|denied|timed? ?out|unable to|cannot|can't|could ?n[o']t"
-    r"|rejected|unreachable|aborted|corrupt(?:ed)?|broken)\b"
-)
 _SOFT_CJK = re.compile("失败|错误|超时|拒绝|异常|失敗|錯誤|逾時|異常|无法|エラー|실패|오류")
 _HARMLESS = re.compile(
     r"(?i)\b(?:no|0|without|zero) (?:\w{1,40} )?(?:errors?|failures?|failed|exceptions?)\b"
@@ -134,20 +139,21 @@ def from_text(text: str) -> tuple[Level, int]:
     """Return the level a line names and where the word ends, or `unknown` and 0."""
     head = text[:HEAD]
     for found in _CAPITALS.finditer(head):
-        level = _SPOKEN.get(found[0].lower())
+        level = _LATIN.get(found[0])
         if level is not None and _stands(head, found.start(), found.end()):
             return level, found.end()
     for found in _PLACE.finditer(head):
-        level = _SPOKEN.get(found[1].lower())
+        word = found[1]
+        level = _SPOKEN.get(word.lower()) or _LATIN.get(word.upper() if word[0].isupper() else "")
         if level is not None:
             # `error opening x`: the word is part of the sentence, so the sentence keeps it
-            plain = not found[1].isupper() and head[found.end() : found.end() + 1].isspace()
+            plain = not word.isupper() and head[found.end() : found.end() + 1].isspace()
             return level, 0 if plain else found.end()
     if letter := _LETTER.match(head):
         return _LETTERS[letter[letter.lastindex or 1]], letter.end()
-    if (number := _PRIORITY.match(head)) and int(number[1]) < 192:  # noqa: PLR2004 - 24 facilities of 8 severities
+    if head[:1] == "<" and (number := _PRIORITY.match(head)) and int(number[1]) < 192:  # noqa: PLR2004 - facilities
         return from_severity(int(number[1]) & 7), number.end()
-    return _foreign(head)
+    return (Level.unknown, 0) if head.isascii() else _foreign(head)
 
 
 def _stands(head: str, start: int, end: int) -> bool:
@@ -160,8 +166,7 @@ def _stands(head: str, start: int, end: int) -> bool:
 def _foreign(head: str) -> tuple[Level, int]:
     for found in _PLACE_FOREIGN.finditer(head):
         level = _FOREIGN.get(found[1].lower())
-        # words in small Latin letters are words of a sentence
-        if level is not None and (not found[1].isascii() or found[1].isupper() or found[1].istitle()):
+        if level is not None and not found[1].isascii():
             return level, found.end()
     return Level.unknown, 0
 
@@ -198,14 +203,26 @@ def from_status(status: int) -> Level:
 def hint(text: str) -> Level:
     """Return what the words of a line without a level hint at."""
     text = text[:_HINTED]
-    small = text.lower()
-    if not any(map(small.__contains__, _STEMS)) and (text.isascii() or not _SOFT_CJK.search(text)):
-        return Level.unknown
-    if _HARMLESS.search(text):
-        text = _HARMLESS.sub(" ", text)
-    if _STRONG.search(text):
+    level = _hinted(text)
+    if level and _HARMLESS.search(text):
+        return _hinted(_HARMLESS.sub(" ", text))
+    return level
+
+
+def _hinted(text: str) -> Level:
+    if text.startswith(("Traceback", "panic:", "fatal")):
         return Level.error
-    return Level.warning if _SOFT.search(text) or _SOFT_CJK.search(text) else Level.unknown
+    for stem, strong in _STRONG:
+        if stem in text and (strong is None or strong.search(text)):
+            return Level.error
+    small = text.lower()
+    for stem, soft in _SOFT:
+        at = small.find(stem)
+        while at >= 0:
+            if (not at or not (small[at - 1].isalnum() or small[at - 1] == "_")) and soft.match(small, at):
+                return Level.warning
+            at = small.find(stem, at + 1)
+    return Level.warning if not text.isascii() and _SOFT_CJK.search(text) else Level.unknown
 
 
 def from_severity(number: int) -> Level:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
+from functools import lru_cache
 
 from agents.log_analysis.formats.calendars import DAY, MONTHS, Calendar, day, from_tai, month
 from agents.log_analysis.formats.zones import ZONE
@@ -40,15 +41,21 @@ class Dates(Calendar):
         return (second, first) if self.day_first else (first, second)
 
 
-def seconds(hour: str, minute: str, second: str, fraction: str | None, half: str | None = None) -> float:
-    """Return the seconds of a clock; `half` is the a of am or the p of pm."""
+@lru_cache(maxsize=8192)
+def _whole(hour: str, minute: str, second: str, half: str | None) -> float:
+    """Return the seconds of a clock without its fraction; lines of one second come together."""
     number = int(hour)
     if half:
         number = number % 12 + (12 if half in "Pp" else 0)
     if number > 24 or int(minute) > 59:  # noqa: PLR2004 - a clock
         raise ValueError(hour)
-    whole = number * 3600 + int(minute) * 60 + min(int(second), 60)
-    return whole + int(fraction) / 10 ** len(fraction) if fraction else float(whole)
+    return number * 3600.0 + int(minute) * 60 + min(int(second), 60)
+
+
+def seconds(hour: str, minute: str, second: str, fraction: str | None, half: str | None = None) -> float:
+    """Return the seconds of a clock; `half` is the a of am or the p of pm."""
+    whole = _whole(hour, minute, second, half)
+    return whole + int(fraction) / 10 ** len(fraction) if fraction else whole
 
 
 def from_number(value: float) -> float | None:
@@ -147,8 +154,8 @@ _CJK_DATE = rf"(\d{{4}}) ?[年년] ?(\d{{1,2}}) ?[月월] ?(\d{{1,2}}) ?[日일�
 _CJK_CLOCK = rf"(\d{{1,2}})[:：时時](\d{{2}})(?:[:：分](\d{{2}}){_PART})?"
 _NO_YEAR = r"(?! (?:[A-Z]{3,4} )?\d{4}\b)"
 
-SHAPES: list[tuple[re.Pattern[str], Reader]] = [
-    (re.compile(p), reader)
+_ALL = [
+    (p, reader)
     for p, reader in (
         (rf"(?<![\d.])(\d{{4}})[-/.](\d{{2}})[-/.](\d{{2}})[T _-]{_DOTTED}{ZONE}", _full),
         (rf"(?<!\d)(\d{{1,2}})[/ -]({_NAMED})[/ -](\d{{4}})[: ]{_CLOCK}{ZONE}", _named_day_first),
@@ -184,3 +191,19 @@ SHAPES: list[tuple[re.Pattern[str], Reader]] = [
         (rf"^(?:\d+ )?\[?{_CLOCK}(?=[\]\s|])", _clock_only),
     )
 ]
+Search = Callable[[str, int, int], re.Match[str] | None]
+
+
+def _compiled(patterns: Iterable[tuple[str, Reader]]) -> list[tuple[Search, Reader]]:
+    """Return searches; a pattern that only fits at the start is not tried elsewhere."""
+    made = [(re.compile(p), reader) for p, reader in patterns]
+    return [
+        (c.match if c.pattern[0] == "^" and "(?:^|" not in c.pattern else c.search, reader)
+        for c, reader in made
+    ]
+
+
+#: Spellings without a clock of colons: all that a line without one can carry.
+_BARE = (_full, _glued, _short_year, _tai, _epoch, _chinese, _date_only)
+SHAPES = _compiled(_ALL)
+BARE = _compiled((p, reader) for p, reader in _ALL if reader in _BARE)

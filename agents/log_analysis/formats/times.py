@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.log_analysis.formats.stamps import SHAPES, Dates, Reader, from_number
+from agents.log_analysis.formats.stamps import BARE, SHAPES, Dates, Reader, from_number
 from agents.log_analysis.formats.zones import Zone
 
 __all__ = ["HEAD", "Stamps", "from_number", "iso"]
@@ -17,7 +17,8 @@ HEAD = 160
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock has no zone
 _EPOCH_UTC = _EPOCH.replace(tzinfo=UTC)
 #: Every spelling has one of these; a line without one is not looked at further.
-_TRACE = re.compile(r"\d:\d\d|\d{4}|\d\.\d\d\.\d|\d[年년时時]")
+_TRACE = re.compile(r"(\d:\d\d)|\d{4}[-/.T ]|\d{6}|\d[年년时時]|@4")
+_CLOCK = re.compile(r"\d:\d\d")
 _NUMBER = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 #: Said of a file whose stamps leave something out; another zone takes the place of UTC.
 _ZONELESS = "time stamps name no zone: taken as UTC"
@@ -38,7 +39,7 @@ class Stamps:
         self.zoneless = False
         self._dates = Dates(reference)
         self._zone = Zone(zone)
-        self._shapes = list(SHAPES)
+        self._shapes, self._bare = list(SHAPES), list(BARE)
 
     @property
     def notes(self) -> list[str]:
@@ -70,13 +71,15 @@ class Stamps:
 
     def find(self, text: str) -> tuple[float, int, int] | None:
         """Return epoch seconds and the span of the first stamp near the start of a line."""
-        if _TRACE.search(text, 0, HEAD) is None:
+        trace = _TRACE.search(text, 0, HEAD)
+        if trace is None:
             return None
-        for place, (pattern, reader) in enumerate(self._shapes):
-            found = pattern.search(text, 0, HEAD)
+        shapes = self._shapes if trace[1] or _CLOCK.search(text, trace.end(), HEAD) else self._bare
+        for place, (search, reader) in enumerate(shapes):
+            found = search(text, 0, HEAD)
             if found is not None and (moment := self._read(found, reader)) is not None:
                 if place:
-                    self._shapes.insert(0, self._shapes.pop(place))
+                    shapes.insert(0, shapes.pop(place))
                 return moment, found.start(), found.end()
         return None
 

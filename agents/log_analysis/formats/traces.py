@@ -34,9 +34,11 @@ _ROOT = re.compile(
 )
 #: First characters of lines inside traces: asked first, because most lines are not.
 _STARTS = frozenset(" \t#.[gcCSDTWens-/Nab")
-_HEADS = re.compile(
-    r"[A-Z][\w$]{0,80}(?:Exception|Error|Throwable|Fault|Interrupt|Warning|Exit|Panic)\b|panic|Traceback|fatal|Unhandled|Uncaught"
-)
+#: Every line that names an exception has one of these.
+_STEMS = (
+    "Error", "Exception", "panic", "Traceback", "fatal", "Fault", "Throwable", "Interrupt", "Warning", "Exit",
+    "Unhandled", "Uncaught", "Panic", ".rb:",
+)  # fmt: skip
 #: The last line of a Python trace names the exception, whatever its class is called.
 _PYTHON_END = re.compile(r"[A-Za-z_][\w.]{0,200}(?:: .*)?$")
 _GO_CALL = re.compile(
@@ -60,7 +62,7 @@ def indented(text: str) -> bool:
 
 def heads(text: str) -> bool:
     """Tell whether a line begins a trace, or names its exception."""
-    return _HEADS.search(text, 0, _SHOWN) is not None and _HEAD.match(text) is not None
+    return _names(text) and _HEAD.match(text) is not None
 
 
 def go_call(text: str) -> bool:
@@ -76,7 +78,7 @@ def python_end(text: str) -> str:
 
 def root(text: str, *, suppressed: bool = False) -> str:
     """Return the exception that a line names as itself or as a cause; not one set in below a suppressed one."""
-    found = _ROOT.match(text) if _HEADS.search(text, 0, _SHOWN) or ".rb:" in text else None
+    found = _ROOT.match(text) if _names(text) else None
     if found is None or (suppressed and found[1]):
         return ""
     return found[2][:_SHOWN]
@@ -96,6 +98,11 @@ def of_text(text: str) -> str:
         elif python and line[0] not in " \t" and number and (end := python_end(line)):
             found = end
     return found
+
+
+def _names(text: str) -> bool:
+    head = text[:_SHOWN]
+    return any(stem in head for stem in _STEMS)
 
 
 def late(text: str) -> bool:

@@ -165,7 +165,7 @@ def test_every_lnav_file_is_read_without_losing_a_line(desk, data: Path) -> None
         body, facts = reading.scan.body(0), reading.scan.facts[0]
         assert body.lines == physical_lines(path.read_bytes()), path.name
         assert len(dict(body.texts())) == body.lines
-        assert 0 < facts.events
+        assert facts.events > 0
         assert facts.events <= body.lines or facts.form == "otlp", (
             path.name
         )  # a line may be a batch of records
