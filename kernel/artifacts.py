@@ -80,8 +80,14 @@ class ArtifactStore:
         """Return the record under a key, None where there is none."""
         try:
             return bytes(self.filesystem.cat_file(self._note(key)))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise Fatal(
+                "what was noted of a run cannot be read",
+                why=str(error),
+                next_step="Check the artifact store.",
+            ) from error
 
     def _note(self, key: str) -> str:
         return os.path.join(self.root, "notes", hashlib.sha256(key.encode()).hexdigest())  # noqa: PTH118 may be a bucket
