@@ -77,7 +77,7 @@ class Miner:
         known = self._messages.get(shape)
         if known is None:
             known = self._messages.get((group, _NUMBERS.sub("0", _HASHES.sub("0", message))))
-        words = message.split(None, TOKEN_LIMIT)
+        words = words_of(message)
         return (
             [words[place] for place in known[1]]
             if known

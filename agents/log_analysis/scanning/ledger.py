@@ -103,6 +103,11 @@ class Ledger:
         self.add(file, event.line, moment, known)
         return known
 
+    def names(self, event: Event, service: str) -> list[str]:
+        """Return the parts of an event just taken whose digits decide what it comes to."""
+        telling = self.miner.telling(event.message[:_MINED], _group(event.level))
+        return [service, event.record.host, *telling]
+
     def add(self, file: int, line: int, moment: float, known: Known) -> None:
         """Add the row of an event of which it is known what it comes to."""
         cells = (file, line, moment, known.level, known.template, known.service, known.host)

@@ -65,7 +65,7 @@ class Reader:
                 known = self._ledger.take(event, self._file, self._moment, service, self._facts)
                 raw = self._candidates.pop(event.line, None)
                 if raw is not None:
-                    self._shapes.learn(raw, event, service, known)
+                    self._shapes.learn(raw, event, self._ledger.names(event, service), known)
             self._candidates.clear()
             held, self._next = self._next, None
             if held is None:

@@ -14,6 +14,12 @@ from agents.log_analysis.scanning.moments import Moments, Stamp
 #: A shape is a line with each digit as 0, and each long hexadecimal number too; nothing moves in it.
 DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _HEX = re.compile(rb"\b(?:0x)?(?:[0a-f]{8}[0a-f-]*|[0A-F]{8}[0A-F-]*)")
+#: What may stand round a value in a message that is put together of fields.
+_AROUND = "\"',;:()[]{}<>"
+_HEX_DIGITS = b"0123456789abcdef-"
+_ZEROS = b"0" * 64
+#: Where a long number stands is remembered for lines of one length and one head, so many places for each.
+_HEAD, _PLACES = 40, 8
 #: Longer lines seldom repeat, and their shapes would fill the memory.
 LINE_LIMIT = 2_000
 #: Bytes that all shapes of one file take at most, with what each takes besides its text.
@@ -41,6 +47,8 @@ class Known:
     structured: bool
     form: str
     count: int = 0
+    #: From so many on, one is parsed all the same: the values of templates are told from samples.
+    look: int = 8
 
 
 @dataclass(slots=True)
@@ -76,11 +84,27 @@ class Shapes:
         self._probe: Parser | None = None
         self._moments = Moments(parser.stamps)
         self._used = 0
+        self._places: dict[tuple[int, bytes], list[tuple[tuple[int, int], ...]]] = {}
+
+    def _fold(self, raw: bytes, key: bytes) -> Shape | bool | None:
+        """Return what is known of a line with long hexadecimal numbers; where they stood before is tried first."""
+        known = self.known
+        for places in self._places.get((len(key), key[:_HEAD]), ()):
+            folded = key
+            for start, end in places:
+                if raw[start:end].translate(None, _HEX_DIGITS):
+                    break
+                folded = b"%b%b%b" % (folded[:start], _ZEROS[: end - start], folded[end:])
+            else:
+                if shape := known.get(folded):
+                    return shape
+        return known.get(hexed(key))
 
     def forget(self) -> list[Known]:
         """Forget all shapes (a new header gives lines another meaning); return what has to be settled."""
         settled = self.all()
         self.known.clear()
+        self._places.clear()
         self._used, self._probe = 0, None
         return settled
 
@@ -104,7 +128,7 @@ class Shapes:
         self._used += len(key) + 100
         return False
 
-    def learn(self, raw: bytes, event: Event, service: str, known: Known) -> None:
+    def learn(self, raw: bytes, event: Event, names: list[str], known: Known) -> None:
         """Keep what an event of one line came to, if nothing but its shape decides that."""
         record = event.record
         text = _plain_text(raw)
@@ -120,12 +144,13 @@ class Shapes:
         key = hexed(raw.translate(DIGITS))
         shape = self.known.get(key)
         if not isinstance(shape, Shape):
-            shape = self._shape(raw, key, text, record, (service, record.host))
+            shape = self._shape(raw, key, text, record, names)
             self.known[key] = shape or False
             if shape is None:
                 return
+            self._note_places(raw.translate(DIGITS))
         place = shape.key(raw)
-        if place in shape.known:  # parsed once more, because a trace went on it
+        if place in shape.known:  # parsed once more: as a sample, or because a trace went on it
             return
         self._probe = self._probe or copy.deepcopy(self._parser)
         self._probe.parse(text)
@@ -133,9 +158,16 @@ class Shapes:
         shape.known[place] = known
         self._used += len(key) + _OVERHEAD
 
-    def _shape(
-        self, raw: bytes, key: bytes, text: str, record: Record, names: tuple[str, ...]
-    ) -> Shape | None:
+    def _note_places(self, key: bytes) -> None:
+        """Note where the long hexadecimal numbers of a line stand, for lines of its length and head."""
+        found = tuple(m.span() for m in _HEX.finditer(key) if b"0" in m[0][2:] and m[0].strip(b"0-x"))
+        plain = all(end - start <= len(_ZEROS) and key[start : start + 2] != b"0x" for start, end in found)
+        if found and plain:
+            places = self._places.setdefault((len(key), key[:_HEAD]), [])
+            if found not in places and len(places) < _PLACES:
+                places.append(found)
+
+    def _shape(self, raw: bytes, key: bytes, text: str, record: Record, names: list[str]) -> Shape | None:
         stamp = None
         if record.time is not None:
             stamp = self._moments.locate(raw, key, text, record.time)
@@ -144,9 +176,11 @@ class Shapes:
         spans: list[slice] = []
         for name in names:
             found = _places(raw, key, name.encode())
+            if found is None:  # the part of a name that was put together
+                found = _places(raw, key, name.rpartition("=")[2].strip(_AROUND).encode())
             if found is None:
                 return None
-            spans += found
+            spans += [place for place in found if place not in spans]
         taken = (*spans, *((stamp.whole,) if stamp else ()))
         numbers = [m.span() for m in _SHORT.finditer(raw)]
         numbers = [n for n in numbers if not any(n[0] < t.stop and t.start < n[1] for t in taken)]
@@ -171,11 +205,14 @@ class Shapes:
     def find(self, raw: bytes) -> tuple[Known, float] | None:
         """Return what a line comes to, and when (NaN: it has no time), if its shape tells."""
         key = raw.translate(DIGITS)
-        shape = self.known.get(key) or self.known.get(hexed(key))
+        shape = self.known.get(key) or self._fold(raw, key)
         if not isinstance(shape, Shape):
             return None
         fact = shape.known.get(b"\0".join([raw[s] for s in shape.spans]) if shape.spans else b"")
         if fact is None:
+            return None
+        if fact.count >= fact.look:
+            fact.look += (fact.look >> 1) + 1
             return None
         if shape.stamp is None:
             return fact, nan
