@@ -40,7 +40,8 @@ def ours(messages: Sequence[str], name: str) -> list[str]:
     del name
     miner = Miner()
     found = [miner.add(message) for message in messages]
-    return [miner.templates[miner.final(one)].text() for one in found]
+    texts = {one: miner.templates[miner.final(one)].text() for one in set(found)}
+    return [texts[one] for one in found]
 
 
 PARSERS: dict[str, Callable[[Sequence[str], str], list[str]]] = {

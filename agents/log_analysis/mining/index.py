@@ -64,10 +64,12 @@ class Index:
         whole = hash((group, len(tokens))) + sum(hashes)
         found = []
         for place, token in enumerate(tokens):
-            if _may_vary(token):
+            if len(tokens) > 1 and _may_vary(token):
                 like = self._places.setdefault(whole - hashes[place], [])
                 like.append(number)
                 found.append((place, like))
+            elif token == WILD and len(tokens) > 1 and (names := self._places.get(whole - hashes[place])):
+                found.append((place, names))
         return found
 
     def add(self, number: int) -> None:
@@ -77,14 +79,33 @@ class Index:
         for place, like in self.file(number):
             twin = (*tokens[:place], WILD, *tokens[place + 1 :])
             # a host or file name beside values at the same place is a value too
-            if not tokens[place].isalpha() and (group, twin) in self.exact:
-                self.unite([self.exact[group, twin], number], twin)
+            if values := self._values(number, place, like):
+                self.unite([number, *values], twin)
                 return
+            if tokens[place] == WILD:
+                continue
             if len(like) >= (DISTINCT_LIMIT if place else FIRST_DISTINCT_LIMIT):
                 self.unite(like, twin)
                 return
         if self._sizes[group, len(tokens)] > CROWDED:
             self._unite_similar(number)
+
+    def _values(self, number: int, place: int, like: list[int]) -> list[int]:
+        """Return the templates that are one with this: where it has a name they have a value, or the other way."""
+        tokens = self._templates[number].tokens
+        if tokens[place].isalpha():
+            return []
+        for form in _forms(tokens[place]):
+            known = self.exact.get(
+                (self._templates[number].group, (*tokens[:place], form, *tokens[place + 1 :]))
+            )
+            if known is not None and known != number:
+                return [known, *(n for n in like if not self._templates[n].tokens[place].isalpha())]
+        if WILD not in tokens[place]:
+            return []
+        return [
+            n for n in like if n != number and tokens[place] in _name_forms(self._templates[n].tokens[place])
+        ]
 
     def swallow(self, number: int, tokens: tuple[str, ...]) -> None:
         """Merge into a template all others that its tokens, got from elsewhere, fit."""
@@ -113,14 +134,18 @@ class Index:
             if alike > score:
                 best, score = other, alike
         if best >= 0:
-            pairs = zip(self._templates[best].tokens, tokens, strict=True)
-            self.unite([best, number], tuple(a if a == b else WILD for a, b in pairs))
+            self.unite([best, number], tokens)
 
     def unite(self, members: Iterable[int], tokens: tuple[str, ...]) -> None:
-        """Merge templates into the oldest of them, which takes the new tokens."""
+        """Merge templates into the oldest of them, which takes the new tokens and what they had widened so far."""
         live = {self.final(number) for number in members}
         group = self._templates[min(live)].group
-        if (known := self.exact.get((group, tokens))) is not None:
+        while True:
+            for number in live:
+                tokens = _wider(tokens, self._templates[number].tokens)
+            known = self.exact.get((group, tokens))
+            if known is None or self.final(known) in live:
+                break
             live.add(self.final(known))
         keep, *others = sorted(live)
         template = self._templates[keep]
@@ -140,6 +165,21 @@ class Index:
 
     def _alive(self, numbers: Iterable[int], but: int) -> list[int]:
         return [n for n in numbers if n != but and self._templates[n].alias < 0]
+
+
+def _forms(token: str) -> list[str]:
+    """Return how a word would read as a value: `mode=fast,` as `<*>` and as `mode=<*>,`."""
+    sign = max(token.find("="), token.find("(")) + 1
+    end = len(token.rstrip(",;:.)" if token[sign - 1 : sign] == "(" else ",;:."))
+    return [WILD, token[:sign] + WILD + token[end:]] if sign and WILD not in token[:sign] else [WILD]
+
+
+def _name_forms(token: str) -> list[str]:
+    return [] if token.isalpha() else _forms(token)
+
+
+def _wider(one: tuple[str, ...], two: tuple[str, ...]) -> tuple[str, ...]:
+    return one if one == two else tuple(a if a == b else WILD for a, b in zip(one, two, strict=True))
 
 
 def _may_vary(token: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from agents.log_analysis.mining.words import CALENDAR, TRAIL, WILD, mask_word
+from agents.log_analysis.mining.words import BLANK, CALENDAR, TRAIL, WILD, mask_word
 
 __all__ = ["TOKEN_LIMIT", "WILD", "Masked", "Masker"]
 
@@ -19,7 +19,7 @@ _MEMO_LENGTH = 128
 #: A unit after a number belongs to the number: `1.5 KB`, `<1 sec`.
 _UNIT = re.compile(
     r"ms|us|ns|s|secs?|seconds?|mins?|minutes?|hours?|days?|msecs?|milliseconds|microseconds"
-    r"|bytes?|[kKMGT]i?B|[kMG]?Hz"
+    r"|bytes?|B|[kKMGT]i?B|[kMG]?Hz"
 )
 
 #: The word after `user` is a name if the line ends or goes on with one of these; so is the word in `for NAME from`.
@@ -30,6 +30,7 @@ _AFTER_SIGNS = ",:;)]\"'"
 #: `RequestID: abcdef`: an id is a value though it may be made of letters alone.
 _ID = re.compile(r"(?i)[\w.-]{0,64}id[:=]")
 
+_QUOTED = re.compile(r'="[^"]{1,200}"')
 _DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d|\d\d?[-/]\d\d?[-/]\d{2,4}")
 _TIME_OR_YEAR = re.compile(r"\d\d?:\d\d(?::\d\d)?(?:[.,]\d{1,9})?Z?|\d{1,2}|(?:19|20)\d\d|[+-]\d{4}")
 _ZONE = re.compile(r"[A-Z]{1,4}T|UTC|Z")
@@ -62,6 +63,17 @@ class Masked(NamedTuple):
         return tuple(found)
 
 
+def words_of(message: str) -> list[str]:
+    """Split a message into words; a quoted value behind a sign is part of its word."""
+    if '="' in message:
+        message = _QUOTED.sub(_closed, message)
+    return message.split(None, TOKEN_LIMIT)[:TOKEN_LIMIT]
+
+
+def _closed(found: re.Match[str]) -> str:
+    return found[0].replace(" ", BLANK)
+
+
 class Masker:
     """Masks messages; remembers words, because logs repeat themselves."""
 
@@ -74,7 +86,7 @@ class Masker:
 
     def masked(self, message: str) -> Masked:
         """Return the message as tokens."""
-        words = message.split(None, TOKEN_LIMIT)[:TOKEN_LIMIT]
+        words = words_of(message)
         known = self._memo.get
         pairs = [known(word) or self._mask(word) for word in words]
         return _joined(words, pairs)

@@ -20,7 +20,8 @@ _HASH_SPACE = 2**32
 _TREND_LOOKS = 8
 _STEPS, _FIT = 0.9, 0.85
 
-_NUMBER = re.compile(r"([-+]?\d{1,18}(?:\.\d{1,18})?)(%| ?[A-Za-z]{1,12})?")
+_DIGITS = 18
+_NUMBER = re.compile(rf"([-+]?[0-9]{{1,{_DIGITS}}}(?:\.[0-9]{{1,{_DIGITS}}})?)(%| ?[A-Za-z]{{1,12}})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +110,15 @@ class Values:
             del hashes[_HASHES:]
 
     def _number(self, value: str, times: int) -> None:
-        found = _NUMBER.fullmatch(value)
-        unit = (found[2] or "").strip() if found else ""
-        if found is None or (self.count and unit != self.unit):
+        if value.isdecimal() and len(value) <= _DIGITS and value.isascii():
+            text, unit = value, ""
+        else:
+            found = _NUMBER.fullmatch(value)
+            text, unit = (found[1], (found[2] or "").strip()) if found else ("", "")
+        if not text or (self.count and unit != self.unit):
             self.numeric = False
             return
-        number = float(found[1])
+        number = float(text)
         if not self.count:
             self.first = self.last = self.low = self.high = number
             self.unit = unit

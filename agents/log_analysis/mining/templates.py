@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agents.log_analysis.mining.parameters import Parameter, Values
-from agents.log_analysis.mining.words import TRAIL, WILD
+from agents.log_analysis.mining.words import BLANK, TRAIL, WILD
 
 #: All of a template's first events are looked at for their values; then ever fewer: about 11 per doubling.
 LOOK_ALL, LOOK_SHARE = 32, 16
@@ -13,6 +13,7 @@ LOOK_ALL, LOOK_SHARE = 32, 16
 PLACES = 12
 _EDGES = "()[]{}<>,;:\"'"
 #: What two readings share up to one of these is a name, and what follows is the value.
+_ENDS = TRAIL.replace(">", "")  # that would cut <*>
 _SIGNS = ":=([{\"'"
 
 
@@ -92,7 +93,9 @@ class Template:
 
 def value_of(source: str) -> str:
     """Return the value in the words behind a token: without brackets, quotes and the name before a sign."""
-    bare = source.strip(_EDGES)
+    if source.isalnum():
+        return source
+    bare = source.strip(_EDGES).replace(BLANK, " ")
     name, sign, value = bare.partition("=")
     return value.strip(_EDGES) if sign and name.isidentifier() else bare
 
@@ -102,7 +105,7 @@ def _both(old: str, new: str, token: str) -> str:
     start = _shared(old, new)
     start = start[: max(start.rfind(sign) for sign in _SIGNS) + 1]
     end = _shared(old[len(start) :][::-1], new[len(start) :][::-1])
-    end = end[: len(end) - len(end.lstrip(TRAIL))][::-1]
+    end = end[: len(end) - len(end.lstrip(_ENDS))][::-1]
     return f"{start}{WILD}{end}" if start or end else token
 
 

@@ -10,30 +10,48 @@ TRAIL = ",.;:)]}>\"'"
 _LEAD = "([{<\"'"
 
 #: Delimiters inside a word, and a piece between them that carries a digit.
-_VALUE = re.compile(r"[^\s\[\]()=,:;\"'<>{}|/]*\d[^\s\[\]()=,:;\"'<>{}|/]*")
+#: Scripts written without blanks end a piece: the number in `用户123登录失败` is a value, its neighbours are not.
+_PART = r"[^\s\[\]()=,:;\"'<>{}|/\u0080-\U0010ffff]*"
+_VALUE = re.compile(_PART + r"[0-9]" + _PART)
 _MERGED = re.compile(r"<\*>(?:[:/,.-]+<\*>)+")
 _SIGNED = frozenset(["<<*>", "-<*>", "+<*>", "<*>%", "#<*>", "/<*>"])
 
-_HOST_PORT = re.compile(r"/?[\w-]+(?:\.[\w-]+)+:\d{2,5}\b|localhost:\d{2,5}\b")
+_ADDRESS = re.compile(
+    r"/?[\w-]+(?:\.[\w-]+)+:\d{2,5}\b|localhost:\d{2,5}\b|[A-Za-z]\w*-[\w-]*:\d{2,5}\b"
+    r"|[\w.-]+/(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b"
+    r"|(?:[\dA-Fa-f]{1,4}:){1,7}:(?:[\dA-Fa-f]{1,4}:){0,6}[\dA-Fa-f]{1,4}\b"
+    r"|(?:[\dA-Fa-f]{1,4}:){4,7}[\dA-Fa-f]{1,4}\b"
+)
 #: `db.example.org`: small letters, at least two dots, and an end that names a zone; `java.lang.io` is a package.
 _HOST = re.compile(
     r"(?!(?:com|org|net|java|javax|io|sun)\.)(?:[a-z\d-]{1,63}\.){1,12}(?:com|net|org|edu|gov|local|internal)"
     r"|(?!(?:com|org|net|java|javax|io|sun)\.)(?:[a-z\d-]{1,63}\.){2,12}[a-z]{2}"
 )
+#: `sweep.c:1455`: a line of a program, not a port of a host.
+_SOURCE_LINE = re.compile(
+    r"([\w/-]+\.(?:c|cc|cpp|cxx|h|hpp|m|java|kt|scala|py|go|rs|js|ts|rb|cs|php|ex|lua|pl|sh|swift)):\d{1,6}"
+)
 _PATH = re.compile(
     r"(?:[A-Za-z]:(?=[/\\]))?(?:[/\\][\w.@~%+=:*$-]+)+[/\\]?(?:\?\S*)?|\.{1,2}/[\w.@~%+=:/-]+|[a-z][a-z\d+.-]{1,20}://\S+"
+    r"|(?:[a-z]\w*\.){2,12}\w+/[\w.$]+"
 )
 #: A path behind a sign or a bracket: `chdir(/p/gb2)`, `Error Path:/home/x`.
 _INNER_PATH = re.compile(r"(?<=[(\[=:,\"'])(?:/[\w.@~%+*$-]+)+/?")
+_MAC_SIGNS = 5
 _MAC = re.compile(r"(?:[\dA-Fa-f]{2}[:-]){5,31}[\dA-Fa-f]{2}")
 #: `rhost=db.example.org`, `path=/a/b`: a value that is more than a word.
-_ASSIGNED = re.compile(r"([\w.-]+=)([^\s=,;\"']*[./\\-][^\s=,;\"']*)")
+_ASSIGNED = re.compile(r"(?<=[\w\])]=)(?!<)[^\s=,;()\"']*[./\\-][^\s=,;()\"']*")
 #: `user=root`: the word before the sign says that a name follows.
-_NAME_ASSIGNED = re.compile(r"(?i)([\w.-]*(?:user|host|name|login|account)=)([^\s=,;\"'()\[\]{}]+)")
-_BOOLEAN = re.compile(r"(?i)(?<![\w.<>/-])(?:true|false)(?![\w.<>/-])")
+_NAME_ASSIGNED = re.compile(r"(?i)((?:user|host|name|login|account)=)([^\s=,;\"'()\[\]{}]+)")
+_BOOLEAN = re.compile(r"(?i)(?<![\w.<>/-])(?:true|false)(?![\w.<>/-])|(?<==)(?:null|none|nil)(?![\w.<>/-])")
+#: `tag="View Lock"`: what is quoted behind a sign is one value, blanks and all (they come as BLANK).
+_QUOTED = re.compile(r"(?<==)([\"'])[^\"']*\1")
+BLANK = "\ue000"
 
 #: `core.2275`, `CPU#0`, `Server@33557fe4`, `enable.....0`: the part before the sign is a word.
-_NUMBERED = re.compile(r"([A-Za-z][A-Za-z_.$-]*[A-Za-z][.#@-]+|[^\d]*\.{2,})(\d+|[\da-f]{6,16})")
+_NUMBERED = re.compile(
+    r"([A-Za-z][A-Za-z_.$-]*[A-Za-z][.#@-]+|@|[^\d]*\.{2,})(\d+|[\da-f]{6,16}|0x[\da-fA-F]+)"
+)
 _NUMBER = re.compile(r"(?:[+-]?\.?|~)\d|[vV]\d+\.\d")
 _DIGIT = re.compile(r"\d")
 _LONE_DIGITS = re.compile(r"(?<![A-Za-z\d_])\d+(?![A-Za-z\d_])")
@@ -43,6 +61,9 @@ _DASHED = re.compile(r"[A-Za-z_]*\d+[A-Za-z_]*-[\w-]*\d[\w-]*-[\w-]*")
 _ID_DIGITS = 4
 
 CALENDAR = re.compile(r"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec")
+#: A longer word is a dump, whatever it holds. It also bounds what the patterns here can cost.
+_LONGEST = 256
+_SIGN = re.compile(r"[A-Za-z_.]{1,64}[:=](?!//)")
 #: Words of letters alone that are values: days and months, booleans, and a dump's word (no language has such a one).
 _VALUE_WORD = re.compile(CALENDAR.pattern + r"|[tT]rue|[fF]alse|TRUE|FALSE|[a-f]{8,}")
 
@@ -50,29 +71,53 @@ _VALUE_WORD = re.compile(CALENDAR.pattern + r"|[tT]rue|[fF]alse|TRUE|FALSE|[a-f]
 def mask_word(word: str) -> tuple[str, str]:
     """Return the word with its values replaced: coarse, where any digit makes a value, and fine."""
     core = word.rstrip(TRAIL)
+    tail = word[len(core) :]
     if core.isalpha():
-        return (both := WILD + word[len(core) :] if _VALUE_WORD.fullmatch(core) else word), both
-    bare = core.lstrip(_LEAD)
-    head, tail = core[: len(core) - len(bare)], word[len(core) :]
-    if bare and (_PATH.fullmatch(bare) or _MAC.fullmatch(bare) or _HOST.fullmatch(bare)):
-        return (both := head + WILD + tail), both
-    if found := _ASSIGNED.match(word) or _NAME_ASSIGNED.match(word):
-        certain = found[1][:-1].lower().endswith(_NAMES) or not found[2].replace(".", "").isalpha()
-        coarse = found[1] + WILD + word[found.end() :]
-        return coarse, coarse if certain else word
+        return (both := WILD + tail if _VALUE_WORD.fullmatch(core) else word), both
+    if len(word) > _LONGEST:
+        sign = _SIGN.match(word)
+        return (both := (sign[0] if sign else "") + WILD), both
     if word == "()":
         return "(<*>)", "(<*>)"  # a value that is empty this time
-    core = _INNER_PATH.sub(WILD, core)
+    bare = core.lstrip(_LEAD)
+    if whole := _whole(bare):
+        head = core[: len(core) - len(bare)]
+        return head + whole[0] + tail, head + whole[1] + tail
+    if "=" in word:
+        return _assigned(word)
+    core = _INNER_PATH.sub(WILD, core) if "/" in core else core
     if _DIGIT.search(core) is None:
-        both = _BOOLEAN.sub(WILD, core) + tail
-        return both, both
-    if found := _HOST_PORT.match(bare):
-        return (both := head + WILD + bare[found.end() :] + tail), both
-    core = _MAC.sub(WILD, core)
+        return (both := _BOOLEAN.sub(WILD, core) + tail), both
+    core = _MAC.sub(WILD, core) if core.count(":") >= _MAC_SIGNS else core
     return _tidy(_VALUE.sub(_coarse, core) + tail), _tidy(_VALUE.sub(_fine, core) + tail)
 
 
-_NAMES = ("user", "host", "name", "login", "account")
+def _whole(bare: str) -> tuple[str, str] | None:
+    """Return how a word reads that is a value as a whole: a path, an address, a host, a place in a program."""
+    slash, colon = "/" in bare or "\\" in bare, ":" in bare
+    if slash and _PATH.fullmatch(bare):
+        return WILD, WILD
+    if (colon or "-" in bare) and _MAC.fullmatch(bare):
+        return WILD, WILD
+    if "." in bare and _HOST.fullmatch(bare):
+        return WILD, WILD
+    if colon and (found := _SOURCE_LINE.fullmatch(bare)):
+        return WILD, f"{found[1]}:{WILD}"
+    if (colon or slash) and (found := _ADDRESS.match(bare)):
+        return (both := _tidy(WILD + _VALUE.sub(WILD, bare[found.end() :]))), both
+    return None
+
+
+def _assigned(word: str) -> tuple[str, str]:
+    """Mask a word with names and signs, `a=1,b="x y"`: quoted strings, names, and whatever is more than a word."""
+    text = _NAME_ASSIGNED.sub(rf"\1{WILD}", _INNER_PATH.sub(WILD, _QUOTED.sub(f"\\1{WILD}\\1", word)))
+    text = _MAC.sub(WILD, text) if text.count(":") >= _MAC_SIGNS else text
+    coarse = _VALUE.sub(_coarse, _ASSIGNED.sub(WILD, text))
+    return _tidy(coarse), _tidy(_VALUE.sub(_fine, _ASSIGNED.sub(_more_than_a_word, text)))
+
+
+def _more_than_a_word(found: re.Match[str]) -> str:
+    return found[0] if found[0].replace(".", "").isalpha() else WILD
 
 
 def _tidy(masked: str) -> str:
@@ -86,7 +131,10 @@ def _coarse(found: re.Match[str]) -> str:
 
 
 def _fine(found: re.Match[str]) -> str:
-    piece = found[0]
+    return "##".join(map(_fine_piece, found[0].split("##")))
+
+
+def _fine_piece(piece: str) -> str:
     if _NUMBER.match(piece) or _HOST.fullmatch(piece):
         return WILD
     if numbered := _NUMBERED.fullmatch(piece):
