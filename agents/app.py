@@ -18,7 +18,7 @@ from kernel.database import Database
 from kernel.lease import LeaseKeeper
 from kernel.model import make_model
 from kernel.process import Process, install
-from kernel.redaction import Redactor
+from kernel.redaction import make_redactor
 from kernel.settings import settings
 from kernel.streams import EventLog
 
@@ -28,7 +28,7 @@ _process = Process("agents")
 _redis = connect(_settings.redis_url)
 _database = Database(_settings.database)
 _control = Control(_redis)
-_doorbell = Doorbell(celery_app, Redactor(_settings.secrets()))
+_doorbell = Doorbell(celery_app, make_redactor(_settings))
 _purse = Purse(_database, _redis, _settings.budgets)
 
 

@@ -24,7 +24,7 @@ from kernel.errors import Cancelled, Fatal, LostLease, NightdeskError, OverBudge
 from kernel.events import Event, FindingFound
 from kernel.model.port import Model
 from kernel.records import AssignmentRow
-from kernel.redaction import Redactor
+from kernel.redaction import make_redactor
 from kernel.shapes import NewerShape
 from kernel.states import AssignmentState
 from kernel.streams import EventLog, TextStream
@@ -62,7 +62,7 @@ class Assignment:
         self._agents, self._row, self._say = agents, row, say
         self._settings = agents.resources.settings
         self._database = agents.resources.database
-        self._redactor = Redactor(self._settings.secrets(), row.run_id.encode())
+        self._redactor = make_redactor(self._settings, row.run_id.encode())
         self._missing: list[str] = []
         self._why_cut: Callable[[], str] = lambda: ""
         self._journal = Journal(

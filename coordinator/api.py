@@ -28,7 +28,7 @@ from kernel import metrics
 from kernel.cards import Cards
 from kernel.control import Control
 from kernel.errors import Correctable, Fatal, NightdeskError
-from kernel.redaction import Redactor
+from kernel.redaction import make_redactor
 from kernel.reports import Report
 from kernel.settings import Settings
 from kernel.streams import EventLog
@@ -94,7 +94,7 @@ def make_web(face: Face) -> Starlette:
     )
     app.state.face = face
     app.state.health = Health(face.control, face.store.database)
-    app.state.redactor = Redactor(settings.secrets())
+    app.state.redactor = make_redactor(settings)
     return app
 
 

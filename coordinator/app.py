@@ -26,7 +26,7 @@ from kernel.database import Database
 from kernel.dead_letters import DeadLetterStream
 from kernel.model import make_model
 from kernel.process import Process, install
-from kernel.redaction import Redactor
+from kernel.redaction import make_redactor
 from kernel.settings import Settings, settings
 from kernel.streams import EventLog
 
@@ -41,7 +41,7 @@ class Parts:
         self.settings, self.celery = settings, celery
         self.redis = connect(settings.redis_url)
         self.store = Store(Database(settings.database))
-        self.doorbell = Doorbell(celery, Redactor(settings.secrets()))
+        self.doorbell = Doorbell(celery, make_redactor(settings))
         self.control = Control(self.redis)
         self.cards = Cards(self.redis)
         self.purse = Purse(self.store.database, self.redis, settings.budgets)
@@ -95,7 +95,7 @@ class Parts:
 
     def submit(self, run_id: str, request: dict[str, Any], priority: str) -> None:
         """Send a request under the id of its run."""
-        submit(self.celery, Redactor(self.settings.secrets()), run_id, request, priority=priority)
+        submit(self.celery, make_redactor(self.settings), run_id, request, priority=priority)
 
     @cached_property
     def reconciler(self) -> Reconciler:

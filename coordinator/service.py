@@ -33,7 +33,7 @@ from kernel.clock import now
 from kernel.contracts import Request
 from kernel.errors import Correctable, Fatal, NightdeskError
 from kernel.records import RunRow
-from kernel.redaction import Redactor
+from kernel.redaction import make_redactor
 from kernel.settings import Settings
 from kernel.states import CALL_ENDED, RUN_ENDED, CallState, RunState
 from kernel.streams import EventLog
@@ -61,7 +61,7 @@ class Coordinator:
 
     async def submit(self, run_id: str, kwargs: dict[str, Any]) -> None:
         """Accept a request under its run id, or end the run at once saying what is wrong with it."""
-        redactor = Redactor(self.settings.secrets(), run_id.encode())
+        redactor = make_redactor(self.settings, run_id.encode())
         try:
             request = parse(kwargs, max_bytes=self.settings.request_max_bytes)
             problem = ""
@@ -98,7 +98,7 @@ class Coordinator:
                 return  # it was accepted: the reconciler sees to it
         except NightdeskError as error:
             log.warning("refused_without_a_look", reason=str(error))
-        refused = report.refusal(run_id, Redactor(self.settings.secrets()).text(reason))
+        refused = report.refusal(run_id, make_redactor(self.settings).text(reason))
         await asyncio.to_thread(self.results.store_report, run_id, refused.model_dump(mode="json"))
 
     async def advance(self, run_id: str) -> RunRow:

@@ -14,7 +14,7 @@ from kombu.transport import TRANSPORT_ALIASES
 
 from kernel.errors import Retryable
 from kernel.faults import around
-from kernel.redaction import Redactor
+from kernel.redaction import Redactor, make_redactor
 from kernel.schedule import schedule
 from kernel.settings import Settings
 from kernel.task import QuietTask
@@ -81,7 +81,7 @@ def _transport(settings: Settings) -> dict[str, Any]:
             "socket_connect_timeout": 5,
             "socket_keepalive": True,
             "health_check_interval": 10,
-            "redactor": Redactor(settings.secrets()),  # for what the dead letters show
+            "redactor": make_redactor(settings),  # for what the dead letters show
         },
         "redis_socket_timeout": 15,
         "redis_socket_connect_timeout": 5,

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import structlog
 
-from kernel.redaction import Redactor
+from kernel.redaction import Redactor, make_redactor
 from kernel.settings import Settings
 
 Fields = MutableMapping[str, Any]
@@ -47,7 +47,7 @@ def configure(settings: Settings, *, service: str, stream: TextIO | None = None)
     """Route all logging of this process to `stream` (stderr): JSON lines, or coloured text on a terminal."""
     out = stream or sys.stderr
     console = settings.log_format == "console" or (settings.log_format == "auto" and out.isatty())
-    redact = _Redact(Redactor(settings.secrets()))
+    redact = _Redact(make_redactor(settings))
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,

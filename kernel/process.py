@@ -17,7 +17,7 @@ from celery.signals import setup_logging, worker_init, worker_ready, worker_shut
 from kernel import logs
 from kernel.broker import queue
 from kernel.errors import Cancelled, Fatal, NightdeskError, Retryable
-from kernel.redaction import Redactor
+from kernel.redaction import Redactor, make_redactor
 from kernel.settings import Settings
 
 T = TypeVar("T")
@@ -217,7 +217,7 @@ def install(
 
     `beside` returns further queues to consume for those that were chosen.
     """
-    process.redactor = Redactor(settings.secrets())
+    process.redactor = make_redactor(settings)
     if beside is not None:
         worker_init.connect(_choosing(app, beside), weak=False)
 

@@ -6,14 +6,18 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
 import re2
 
+from kernel.errors import Fatal
 from kernel.redaction_checks import PLACEHOLDER, accept_keyed
+from kernel.redaction_disguises import undisguised
+from kernel.redaction_numbers import kind_of
 from kernel.redaction_rules import FINDER, RULES
+from kernel.settings import Settings
 
 #: Hex digits of a placeholder: 24 bits keep a run's values apart and give away nothing useful of them.
 _DIGEST_LENGTH = 6
@@ -34,6 +38,7 @@ _IN_PROSE = ("told", "said", "bare")
 #: A phone number sent as a JSON number has eleven digits.
 _LEAST_PERSONAL = 10**10
 
+_SPLIT = re.compile(f"({PLACEHOLDER.pattern})")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 #: A key whose value is hidden whatever it is; `tokens`, `token_count` and `max_tokens` are counts.
 _KEY = re.compile(
@@ -57,17 +62,30 @@ class Redactor:
     """Hides `secrets` by value, and everything that looks like a secret or like personal data.
 
     The same value gets the same placeholder within one `salt`, so that joins over redacted lines still
-    work; another salt gives another placeholder. Redacting twice changes nothing.
+    work; another salt gives another placeholder. Redacting twice changes nothing. `deny` are RE2 patterns
+    of what is hidden besides; `allow` of values that are shown whatever they look like, where one matches
+    the whole value: it shows neither one of `secrets` nor what is denied.
     """
 
-    def __init__(self, secrets: Sequence[str] = (), salt: bytes = b"") -> None:
+    def __init__(
+        self,
+        secrets: Sequence[str] = (),
+        salt: bytes = b"",
+        *,
+        allow: Sequence[str] = (),
+        deny: Sequence[str] = (),
+    ) -> None:
         self._salt = salt or b"nightdesk"  # HMAC takes no empty key
-        forms: set[str] = set()
+        forms: dict[str, str] = {}
         for secret in secrets:
             if len(secret) >= _MIN_SECRET:
-                forms |= {secret, quote(secret, safe=""), json.dumps(secret)[1:-1]}
-                forms.add(json.dumps(secret, ensure_ascii=False)[1:-1])
-        self._secrets = sorted(forms, key=len, reverse=True)
+                plain = json.dumps(secret, ensure_ascii=False)[1:-1]
+                forms |= dict.fromkeys(
+                    (quote(secret, safe=""), json.dumps(secret)[1:-1], plain, secret), secret
+                )
+        self._secrets = sorted(forms.items(), key=lambda form: -len(form[0]))
+        self._allow = [_compiled("REDACT_ALLOW", pattern) for pattern in allow]
+        self._deny = [_compiled("REDACT_DENY", pattern) for pattern in deny]
 
     def text(self, text: str) -> str:
         """Return `text` with what must not be seen replaced; with nothing to hide it comes back as it is."""
@@ -79,16 +97,61 @@ class Redactor:
 
     def placeholder(self, kind: str, value: str) -> str:
         """Return the stable stand-in of a value."""
-        mark = hmac.new(self._salt, f"{kind}\0{value}".encode("utf-8", "surrogatepass"), hashlib.sha256)
+        # of the value alone: in whatever place it is found, its digits are the same
+        mark = hmac.new(self._salt, value.encode("utf-8", "surrogatepass"), hashlib.sha256)
         return f"<{kind.upper()}:{mark.hexdigest()[:_DIGEST_LENGTH]}>"
 
     def _text(self, text: str, depth: int) -> str:
-        for secret in self._secrets:
-            if secret in text:
-                text = text.replace(secret, self.placeholder("secret", secret))
+        for form, secret in self._secrets:
+            if form in text:
+                text = text.replace(form, self.placeholder("secret", secret))
+        if self._deny:
+            text = self._denied(text)
         if depth < _MAX_DEPTH and text[:200].lstrip()[:1] in ("{", "["):
             text = self._json(text, depth)
-        return _replace(text, self.placeholder)
+        return self._plain(text)
+
+    def _denied(self, text: str) -> str:
+        """Hide what a pattern of the operator's matches, outside of placeholders."""
+        pieces = _SPLIT.split(text)
+        for pattern in self._deny:
+            pieces[::2] = [self._cut_out(pattern, piece) for piece in pieces[::2]]
+            pieces = _SPLIT.split("".join(pieces))
+        return "".join(pieces)
+
+    def _cut_out(self, pattern: re2._Regexp, piece: str) -> str:
+        data: bytes = pattern.sub(self._hide_match, piece.encode("utf-8", "surrogatepass"))
+        return data.decode("utf-8", "surrogatepass")
+
+    def _hide_match(self, match: re2._Match) -> bytes:
+        value = match.group().decode("utf-8", "surrogatepass")
+        return self.placeholder("denied", value).encode() if value else b""
+
+    def _plain(self, text: str) -> str:
+        shown = self._replace(text)
+        bare = undisguised(shown)
+        if bare == shown:
+            return shown
+        # what only shows without its disguise is hidden, and the line is left without it
+        found = self._replace(bare)
+        return shown if found == bare else found
+
+    def _replace(self, text: str) -> str:
+        data = text.encode("utf-8", "surrogatepass")
+        pieces: list[bytes] = []
+        done = 0
+        for _, kind, start, end, normal in hits(data):
+            if self._allow and self._allowed(data[start:end]):
+                continue
+            pieces += [data[done:start], self.placeholder(kind, normal).encode()]
+            done = end
+        if not pieces:
+            return text
+        pieces.append(data[done:])
+        return b"".join(pieces).decode("utf-8", "surrogatepass")
+
+    def _allowed(self, value: bytes) -> bool:
+        return any(pattern.fullmatch(value) for pattern in self._allow)
 
     def _json(self, text: str, depth: int) -> str:
         if len(text) > _MAX_JSON or not _JSON_TRIGGER.search(text.encode("utf-8", "surrogatepass")):
@@ -115,7 +178,7 @@ class Redactor:
         return value
 
     def _name(self, key: Any) -> Any:
-        return _replace(key, self.placeholder) if isinstance(key, str) else key
+        return self._text(key, _MAX_DEPTH) if isinstance(key, str) else key
 
     def _entry(self, key: Any, value: Any, depth: int) -> Any:
         if not isinstance(key, str) or value is None or isinstance(value, bool) or not is_secret_key(key):
@@ -126,32 +189,47 @@ class Redactor:
             return [self._entry(key, item, depth) for item in value]
         text = str(value)
         counts = "token" in key.lower() and not isinstance(value, str)
-        if counts or not text or PLACEHOLDER.fullmatch(text):
+        if (
+            counts
+            or not text
+            or PLACEHOLDER.fullmatch(text)
+            or self._allowed(text.encode("utf-8", "surrogatepass"))
+        ):
             return value
         return self.placeholder("secret", text)
 
 
-def _replace(text: str, placeholder: Callable[[str, str], str]) -> str:
-    """Run the one pass: candidates from a linear-time automaton, then a validator for each."""
-    data = text.encode("utf-8", "surrogatepass")
+def make_redactor(settings: Settings, salt: bytes = b"") -> Redactor:
+    """Return the redactor that the settings ask for; raise Fatal where one of their patterns cannot be used."""
+    return Redactor(settings.secrets(), salt, allow=settings.redact_allow, deny=settings.redact_deny)
+
+
+def hits(data: bytes) -> Iterator[tuple[str, str, int, int, str]]:
+    """Yield each hit in UTF-8 text: its rule, its kind, where it begins and ends, and the normal form of its value.
+
+    Candidates come from a linear-time automaton; each rule has a validator.
+    """
     found = FINDER.search(data)
-    if found is None:
-        return text
-    pieces: list[bytes] = []
-    done = 0
     while found is not None:
         name, start, end = next((n, *found.span(i)) for n, i in _GROUPS if found.start(i) >= 0)
-        kind = RULES[name].kind
         if name.startswith("keyed"):
             hidden = accept_keyed(data, found.group(_KEY_GROUP), start, end)
         else:
             hidden = RULES[name].accept(data, start, end)
         if hidden is not None:
             end, normal = hidden
-            pieces += [data[done:start], placeholder(kind, normal).encode()]
-            done = end
+            yield name, kind_of(normal) if name == "number" else RULES[name].kind, start, end, normal
         elif name.startswith("keyed") or name in _IN_PROSE:
             end = max(start, found.start() + 1)  # the value itself may hold another candidate
         found = FINDER.search(data, max(end, found.start() + 1))
-    pieces.append(data[done:])
-    return b"".join(pieces).decode("utf-8", "surrogatepass")
+
+
+def _compiled(setting: str, pattern: str) -> re2._Regexp:
+    try:
+        return re2.compile(pattern.encode())
+    except re2.error as error:
+        raise Fatal(
+            f"NIGHTDESK_{setting} holds {pattern!r}, which is no pattern",
+            why=f"RE2 says: {error}",
+            next_step="Correct it; RE2 has no look-around and no back-references.",
+        ) from error

@@ -8,6 +8,9 @@ from typing import NamedTuple
 import re2
 
 from kernel import redaction_checks as checks
+from kernel import redaction_numbers as numbers
+from kernel import redaction_prose as prose
+from kernel.redaction_tokens import TOKENS
 
 #: Memory of the automaton's cache; the default (8 MB) is flushed often by a pattern of this size.
 _AUTOMATON_BYTES = 64 * 1024 * 1024
@@ -16,94 +19,100 @@ _AUTOMATON_BYTES = 64 * 1024 * 1024
 class Rule(NamedTuple):
     """One kind of secret: the pattern's group is what gets hidden."""
 
-    kind: str
     pattern: str
     accept: Callable[[bytes, int, int], checks.Hidden] = checks.always
+    #: All secrets have one name, so that a value keeps its placeholder wherever it stands.
+    kind: str = "secret"
 
 
 _KEYS = (
-    r"pass(?:word|wd|phrase|code)|passwd|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|api[_-]?key|access[_-]?key(?:[_-]?(?:id|secret))?|"
-    r"private[_-]?key|(?:access|refresh|auth|id|session|csrf)?[_-]?token|auth[_-]?key|credential|signature|"
-    r"密码|口令|令牌|密钥|授权码"
+    r"pass(?:word|wd|phrase|code)|passwd|pwd|\bpass|secret(?:[ _-]?(?:access[ _-]?)?key)?|api[ _-]?key|"
+    r"access[_-]?key(?:[_-]?(?:id|secret))?|(?:account|shared|app|sas)[_-]?key|\b(?:ak|sk|sig)|private[ _-]?key|"
+    r"(?:access|refresh|auth|id|session|csrf|security)?[_-]?token|auth[_-]?key|credential|signature|"
+    r"密\s?码|口\s?令|令\s?牌|密\s?钥|授权码"
 )
 #: What a person calls a password in prose; a `token` or a `secret` is spoken of in too many ways.
 _SPOKEN = r"pass(?:word|wort|phrase|code)|passwd|密码|口令"
-_Q = r"""\\*["']?"""
+_Q = r"""(?:\\*["']?|%22)"""
 _KEYED = (
-    rf"(?i:(?P<key>{_KEYS})){_Q}\s?\s?(?:[:=：]|=>|%3[Dd])\s?\s?(?:\x1b\[[0-9;]*m)?"
+    rf"(?i:(?P<key>{_KEYS})){_Q}(?:\s(?i:is|was)|为|是)?\s?\s?(?:[:=：＝]|=>|%3[ADad])\s?\s?(?:\x1b\[[0-9;]*m)?(?:%22)?"
     r"""(?:"(?P<keyed1>[^"\\\n]*(?:\\.[^"\\\n]*)*)"|\\+"(?P<keyed2>[^"\n]*?)\\+"|'(?P<keyed3>[^'\n]*)'|\\*["']?(?P<keyed4>[^\s"'&]+))"""
 )
 
 RULES: dict[str, Rule] = {
-    "placeholder": Rule("placeholder", r"(?P<placeholder><[A-Z_]+:[0-9a-f]{6}>)", checks.never),
+    "placeholder": Rule(r"(?P<placeholder><[A-Z_]+:[0-9a-f]{6}>)", checks.never),
     "pem": Rule(
-        "key",
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?P<pem>(?s:.*?))(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\z)",
+        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?P<pem>(?s:.*?))"
+        r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
     ),
-    "pemline": Rule("key", r"(?m:^)(?P<pemline>[A-Za-z0-9+/]{64})(?m:$)", checks.pem_line),
-    "cookie": Rule("cookie", r"""(?i:cookie)["'\\]*\s?:\s?["'\\]*(?P<cookie>[^"'\r\n\\=]*=[^"'\r\n\\]+)"""),
+    # the body of a key that is read line by line: 64 characters, 70 of OpenSSH, and the last line with its padding
+    "pemline": Rule(
+        r"(?m:^|\s)(?P<pemline>[A-Za-z0-9+/]{64}|[A-Za-z0-9+/]{70}|[A-Za-z0-9+/]{76})(?m:$|\s)",
+        checks.pem_line,
+    ),
+    "pemtail": Rule(r"(?m:^)[ \t]*(?P<pemtail>[A-Za-z0-9+/]{7,75}={1,2})[ \t\r]*(?m:$)", checks.pem_line),
+    "cookie": Rule(r"""(?i:cookie)["'\\]*\s?:\s?["'\\]*(?P<cookie>[^"'\r\n\\=]*=[^"'\r\n\\]+)"""),
     "auth": Rule(
-        "auth",
-        rf"(?i:authorization){_Q}\s?[:=]\s?{_Q}(?:(?i:bearer|basic|digest|token|negotiate|[a-z0-9]+-hmac-[a-z0-9]+)\s+)?"
+        rf"(?i:authorization){_Q}\s?[:=]\s?{_Q}(?i:bearer|basic|digest|token|negotiate|[a-z0-9]+-hmac-[a-z0-9]+)(?:\s+|%20)"
         r"""(?P<auth>[^\s"'\\,;]+)""",
     ),
-    "bearer": Rule("auth", r"\b(?i:bearer)\s(?P<bearer>[A-Za-z0-9._~+/=-]+)", checks.bearer),
-    "basic": Rule("auth", r"\b(?i:basic)\s(?P<basic>[A-Za-z0-9+/]+={0,2})", checks.basic),
+    "lone": Rule(rf"(?i:authorization){_Q}\s?[:=]\s?{_Q}" r"""(?P<lone>[^\s"'\\,;]+)""", checks.auth),
+    "bearer": Rule(r"\b(?i:bearer)\s(?P<bearer>[A-Za-z0-9._~+/=-]+)", checks.bearer),
+    "basic": Rule(r"\b(?i:basic)\s(?P<basic>[A-Za-z0-9+/]+={0,2})", checks.basic),
     "hook": Rule(
-        "webhook",
-        r"(?:open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/(?:v2/)?hook/|qyapi\.weixin\.qq\.com/cgi-bin/webhook/\w+\?key=|"
-        r"hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/|"
-        r"oapi\.dingtalk\.com/robot/send\?access_token=)"
+        r"(?:open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/(?:v2/)?hook/|"
+        r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/\w+\?(?:[\w=&-]{0,200}&)?key=|"
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/(?:v\d+/)?webhooks/|"
+        r"webhook\.office\.com/|api\.telegram\.org/bot|"
+        r"oapi\.dingtalk\.com/robot/send\?(?:[\w=&-]{0,200}&)?access_token=)"
         r"""(?P<hook>[^\s"'<>\\&]+)""",
     ),
-    "url": Rule("password", r"""://[^\s/:@"'<>]*:(?P<url>[^\s/"'<>]+)@"""),
-    "user": Rule("password", r"(?:\s-u|--user)\s[^\s:]+:(?P<user>[^\s\"']+)", checks.user),
-    "flag": Rule("password", r"--(?i:password|passwd|token|secret|api-key)\s+(?P<flag>[^\s\"'-][^\s\"']*)"),
+    "query": Rule(r"""[?&;](?i:key|auth|sign|ticket|sid)=(?P<query>[^\s"'<>\\&;]+)""", checks.bearer),
+    "url": Rule(r"""://[^\s/:@"'<>]*:(?P<url>[^\s/"'<>]+)@"""),
+    "user": Rule(r"(?:\s-u|--user)\s[^\s:]+:(?P<user>[^\s\"']+)", checks.user),
+    "flag": Rule(r"--(?i:password|passwd|token|secret|api-key)\s+(?P<flag>[^\s\"'-][^\s\"']*)"),
+    "given": Rule(
+        r"\b(?:sshpass\s+-p\s?|mysql(?:dump|admin)?(?:\s[^|;\n]{0,200}?)?\s-p)(?P<given>[^\s\"'-][^\s\"']*)"
+    ),
+    "otp": Rule(r"(?i:验证码|\botp|verification code)(?:\s?(?:is|为|是))?\s?[:：=]\s?(?P<otp>[0-9]{4,8})\b"),
     "told": Rule(  # "the password (of the vault) is swordfish"
-        "password",
         rf"(?i:{_SPOKEN})(?:[ \t]+(?i:of|for|to|on)(?:[ \t]+[^\s:=]+){{1,6}}?)?"
         r"(?:\s+(?i:(?:(?:is|was|has been) )?(?:re)?(?:set|changed) to|is|was|ist|lautet)\s+|"
         r"\s?(?:是|为)\s?)[\"'`]?(?P<told>[^\s\"'`]+)",
-        checks.told,
+        prose.told,
     ),
     "said": Rule(
-        "password",
         rf"(?i:{_KEYS})(?:\s+(?i:is|was|set to|changed to)\s+|\s?(?:是|为)\s?)[\"'`]?(?P<said>[^\s\"'`]+)",
-        checks.said,
+        prose.said,
     ),
-    "keyed1": Rule("secret", _KEYED),
-    "keyed2": Rule("secret", ""),
-    "keyed3": Rule("secret", ""),
-    "keyed4": Rule("secret", ""),
+    "keyed1": Rule(_KEYED),
+    "keyed2": Rule(""),
+    "keyed3": Rule(""),
+    "keyed4": Rule(""),
     "bare": Rule(  # "db password hunter2 was rotated"
-        "password",
         rf"(?i:{_SPOKEN})[ \t]+[\"'`]?(?P<bare>[A-Za-z0-9!@#$%^&*_+~?-]*[0-9!@#$%^&*+~][^\s\"'`:=]*)",
-        checks.bare,
+        prose.bare,
     ),
-    "xml": Rule("secret", rf"<(?i:{_KEYS})>(?P<xml>[^<]+)</"),
-    "ansi": Rule("number", r"\x1b\[[0-9;]*m(?P<ansi>[0-9]{11,19}[Xx]?)\b", checks.number),
-    "jwt": Rule("token", r"\b(?P<jwt>eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.?[A-Za-z0-9_-]*)"),
-    "cloud": Rule(
-        "key",
-        r"\b(?P<cloud>(?:AKIA|ASIA|ABIA)[A-Z0-9]{16}|LTAI[A-Za-z0-9]{12,26}|AKID[A-Za-z0-9]{13,40}|gh[pousr]_[A-Za-z0-9]{30,}|"
-        r"github_pat_\w{22,}|glpat-[\w-]{20,}|xox[abeprs]-[\w-]{10,}|sk-[A-Za-z0-9_-]{20,}|[sr]k_(?:live|test)_\w{16,}|"
-        r"AIza[\w-]{35}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36})\b",
+    "xml": Rule(rf"<(?i:{_KEYS})>(?P<xml>[^<]+)</"),
+    "jwt": Rule(r"\b(?P<jwt>eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.?[A-Za-z0-9_-]*)"),
+    "cloud": Rule(rf"\b(?P<cloud>{'|'.join(TOKENS)})\b"),
+    "mail": Rule(
+        r"(?P<mail>[A-Za-z0-9._%+-]+(?:@|%40)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24})\b", checks.mail, "email"
     ),
-    "mail": Rule("email", r"(?P<mail>[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24})\b", checks.mail),
     "phone": Rule(
-        "phone",
-        r"(?P<phone>(?:(?:\+86|\b0086|\b86)[ -]?|\b)1[3-9][0-9]"
-        r"(?:[0-9]{8}|-[0-9]{4}-[0-9]{4}| [0-9]{4} [0-9]{4})\b|"
+        r"(?P<phone>(?:(?:\+86|%2[Bb]86|\b0086|\b86)(?:[ -]|%20)?|\b)1[3-9][0-9]"
+        r"(?:[0-9]{8}|(?:-|%20)?[0-9]{4}(?:-|%20)[0-9]{4}| [0-9]{4} [0-9]{4})\b|"
         r"\+[1-9][0-9]{0,2}[ .-]?(?:\([0-9]{1,4}\)[ .-]?)?[0-9]{2,4}(?:[ .-]?[0-9]{2,4}){1,4}\b|"
-        r"\([2-9][0-9]{2}\) ?[0-9]{3}-[0-9]{4}\b|\b[2-9][0-9]{2}-[0-9]{3}-[0-9]{4}\b)",
-        checks.phone,
+        r"\([2-9][0-9]{2}\) ?[0-9]{3}-[0-9]{4}\b|\b[2-9][0-9]{2}-[0-9]{3}-[0-9]{4}\b|"
+        r"\b0(?:10|2[0-9]|[3-9][0-9]{2})[ -]?[2-9][0-9]{6,7}\b|\b00[1-9][0-9]{8,13}\b)",
+        numbers.phone,
+        "phone",
     ),
     "number": Rule(
-        "number",
         r"(?P<number>\b[1-9][0-9]{12,18}[Xx]?\b|\b[2-6][0-9]{3}(?:[ -][0-9]{4}){3}\b|"
-        r"\b3[47][0-9]{2}[ -][0-9]{6}[ -][0-9]{5}\b|"
-        r"[０-９]{11,19}[XxＸｘ]?)",
-        checks.number,
+        r"\b3[47][0-9]{2}[ -][0-9]{6}[ -][0-9]{5}\b)",
+        numbers.number,
+        "number",
     ),
 }
 

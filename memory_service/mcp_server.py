@@ -18,7 +18,7 @@ from kernel.broker import MEMORY, Doorbell, make_celery
 from kernel.contracts import MemoryHit
 from kernel.control import Control, connect
 from kernel.errors import Fatal, NightdeskError
-from kernel.redaction import Redactor
+from kernel.redaction import make_redactor
 from kernel.settings import DeskAddresses, Settings, settings
 
 #: Asks the worker: task, question, seconds to wait.
@@ -39,7 +39,7 @@ _NOBODYS = (
 
 def make_server(settings: Settings, *, namespace: str, user: str) -> MCPServer:
     """Return the server of one namespace and user: whoever starts it says whose memories it serves, not a model."""
-    doorbell = Doorbell(make_celery(settings, "memory-mcp"), Redactor(settings.secrets()))
+    doorbell = Doorbell(make_celery(settings, "memory-mcp"), make_redactor(settings))
     control = Control(connect(settings.redis_url))
     server: MCPServer = MCPServer(
         "nightdesk-memory", instructions="What the desk learnt from earlier runs. Quote a memory by its id."

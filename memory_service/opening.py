@@ -7,7 +7,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from kernel.database import Database
-from kernel.redaction import Redactor
+from kernel.redaction import make_redactor
 from kernel.settings import Settings
 from memory_service.consistency.doctor import Doctor
 from memory_service.consistency.engines import engines_of, made_by
@@ -132,7 +132,7 @@ class Opening:
         from memory_service.store import Store
 
         settings = self._settings
-        redactor = Redactor(settings.secrets())
+        redactor = make_redactor(settings)
         index, embedder = self._served()
         cutoffs = Cutoffs(self._database, self._targets.current().space.id, embedder)
         limits = Limits(session=settings.memory_session_limit, source=settings.memory_source_limit)

@@ -25,7 +25,7 @@ from agents.log_analysis.sources.streams import copied, is_stream
 from agents.runtime.evidence import quote_stands
 from kernel.contracts import Source
 from kernel.errors import Correctable
-from kernel.redaction import Redactor
+from kernel.redaction import make_redactor
 from kernel.settings import Settings
 
 #: Told now and then while logs are read: bytes (or what the reader counts) done and in all, and the file.
@@ -184,7 +184,7 @@ def open_logs(
         raise problems[0] if problems else _nothing()
     scan = Scan(Path(tempfile.gettempdir()), settings.log_max_bytes)
     scan.read(files)
-    redactor = Redactor(settings.secrets(), salt=salt or _SALT)
+    redactor = make_redactor(settings, salt or _SALT)
     told = [redactor.text(clean(str(problem))) for problem in (*problems, *scan.problems)]
     of_each = [{f.path for f in resolve([one], _EVERYWHERE, attached)[0]} for one in given]
     return OpenLogs(Reading(scan, redactor, tuple(told)), of_each, list(held.values()))

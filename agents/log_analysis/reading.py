@@ -15,7 +15,7 @@ from agents.log_analysis.scanning.table import Row
 from agents.log_analysis.sources.gathering import Gathering
 from agents.runtime.tools import ToolContext
 from kernel.errors import Correctable
-from kernel.redaction import Redactor
+from kernel.redaction import Redactor, make_redactor
 
 #: One answer stays below this: about 3,000 tokens, the digest that reference/domain.md section 9 asks for.
 ANSWER_BYTES = 11_500
@@ -86,7 +86,7 @@ def open_reading(ctx: ToolContext) -> Reading:
     if not files:
         raise problems[0]
     scan = LIBRARY.scan(files, gathering.scratch, settings.log_max_bytes, settings.log_max_lines)
-    redactor = Redactor(settings.secrets(), salt=work.run_id.encode())
+    redactor = make_redactor(settings, work.run_id.encode())
     told = [redactor.text(clean(str(p))) for p in (*problems, *scan.problems)]
     return Reading(scan, redactor, tuple(told))
 

@@ -25,7 +25,7 @@ from kernel.model.port import (
     ToolSchema,
     estimate_tokens,
 )
-from kernel.redaction import Redactor
+from kernel.redaction import Redactor, make_redactor
 from kernel.settings import Settings
 
 #: How often a model may mend an unreadable answer within one turn.
@@ -191,7 +191,7 @@ def make_brain(
         model,
         tool_schemas=schemas,
         context_tokens=min(windows, default=settings.model_context_tokens),
-        redactor=Redactor(settings.secrets(), work.run_id.encode()),
+        redactor=make_redactor(settings, work.run_id.encode()),
     )
     return FallingBackBrain(brain, spec.routine)
 

@@ -64,12 +64,12 @@ def show(letter: LetterId, *, data_dir: DataDir = None, as_json: AsJson = False)
     from coordinator.cli.connection import join
     from kernel.clock import local
     from kernel.dead_letters import legible
-    from kernel.redaction import Redactor
+    from kernel.redaction import make_redactor
 
     settings = join(data_dir)
     with history.reading(settings) as session:
         row = dead_letters.find(session, letter)
-    message = legible(row.body, Redactor(settings.secrets())) if row.body is not None else row.first_bytes
+    message = legible(row.body, make_redactor(settings)) if row.body is not None else row.first_bytes
     if as_json:
         screen.print_json({**_document(row), "message": message})
         return

@@ -37,11 +37,11 @@ def deny(
 ) -> None:
     """Deny a call that waits; the run goes on without it."""
     from coordinator.cli.connection import join, user_name
-    from kernel.redaction import Redactor
+    from kernel.redaction import make_redactor
 
     settings = join(data_dir)
     run_id, call_id = _find(settings, run, call)
-    clean = Redactor(settings.secrets(), run_id.encode()).text(reason)
+    clean = make_redactor(settings, run_id.encode()).text(reason)
     decide(settings, lambda desk: desk.decide(run_id, call_id, "denied", by=user_name(), reason=clean))
     _say({"run_id": run_id, "call_id": call_id, "decision": "denied"}, as_json=as_json)
 

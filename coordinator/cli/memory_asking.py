@@ -41,7 +41,7 @@ def ask(
     from kernel.broker import MEMORY, Doorbell
     from kernel.control import Control, connect
     from kernel.errors import Retryable
-    from kernel.redaction import Redactor
+    from kernel.redaction import make_redactor
 
     settings = join(data_dir)
     require_redis(settings)
@@ -49,7 +49,7 @@ def ask(
     async def answered() -> Any:
         redis = connect(settings.redis_url)
         try:
-            doorbell = Doorbell(client(settings), Redactor(settings.secrets()))
+            doorbell = Doorbell(client(settings), make_redactor(settings))
             control = Control(redis)
             asked = control.ask(doorbell, task, queue_name=MEMORY, question=question, seconds=seconds)
             return await _patiently(asked, control, seconds)
@@ -123,9 +123,9 @@ def ring(data_dir: Path | None, task: str, *, note: str) -> None:
     """Ring a doorbell of the memory worker."""
     from coordinator.cli.connection import client, join, require_redis
     from kernel.broker import MEMORY, Doorbell
-    from kernel.redaction import Redactor
+    from kernel.redaction import make_redactor
 
     settings = join(data_dir)
     require_redis(settings)
-    bell = Doorbell(client(settings), Redactor(settings.secrets()))
+    bell = Doorbell(client(settings), make_redactor(settings))
     bell.ring(task, "", queue_name=MEMORY, note=note)

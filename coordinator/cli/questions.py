@@ -59,12 +59,12 @@ def resolve(
     from coordinator.cli import history
     from coordinator.cli.connection import join, user_name
     from coordinator.cli.decisions import decide
-    from kernel.redaction import Redactor
+    from kernel.redaction import make_redactor
 
     settings = join(data_dir)
     with history.reading(settings) as session:
         run_id = history.find_run(session, run).id
-    clean = Redactor(settings.secrets(), run_id.encode()).text(reason)
+    clean = make_redactor(settings, run_id.encode()).text(reason)
     happened = answer is Answer.happened
     row = decide(
         settings,

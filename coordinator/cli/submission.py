@@ -108,7 +108,7 @@ def send(settings: Settings, request: dict[str, Any], logs: list[str]) -> str:
     from coordinator.cli.naming import part_names
     from kernel.artifacts import ArtifactStore
     from kernel.broker import submit as queue_request
-    from kernel.redaction import Redactor
+    from kernel.redaction import make_redactor
 
     sources, paths = part_names(settings, logs)
     named = name_sources(paths, roots_of(settings), max_bytes=settings.artifact_max_bytes)
@@ -120,7 +120,7 @@ def send(settings: Settings, request: dict[str, Any], logs: list[str]) -> str:
         raise _too_large("the request", size, settings.request_max_bytes)
     run_id = str(uuid.uuid4())
     queue_request(
-        client(settings), Redactor(settings.secrets()), run_id, request, priority=request["priority"]
+        client(settings), make_redactor(settings), run_id, request, priority=request["priority"]
     )
     return run_id
 

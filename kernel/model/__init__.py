@@ -17,9 +17,9 @@ def make_model(settings: Settings, purse: Purse | None = None) -> Model | None:
     With a purse every request is reserved in its budgets before it is sent.
     """
     from kernel.model.redacted import RedactedModel
-    from kernel.redaction import Redactor
+    from kernel.redaction import make_redactor
 
-    redactor = Redactor(settings.secrets())
+    redactor = make_redactor(settings)
     if settings.model_script is not None:
         from kernel.model.scripted import ScriptedModel
 

@@ -16,7 +16,7 @@ from typing import Any
 from sqlmodel import col, select
 
 from kernel import logs
-from kernel.redaction import Redactor
+from kernel.redaction import make_redactor
 from kernel.settings import Settings
 from memory_service import lexical
 from memory_service.embed import embedder_of
@@ -122,7 +122,7 @@ def _stored(memory: Memory, conversation: Conversation, namespace: str, settings
     """Take a conversation in as `nightdesk memory import --dialogue` does; return turn ids by the ids of memories."""
     estate = Estate(
         memory.database,
-        redaction=Redactor(settings.secrets()),
+        redaction=make_redactor(settings),
         drain=memory.relay.drain,
         now=lambda: _NOW,
     )
