@@ -26,8 +26,7 @@ def container_name(path: Path) -> tuple[str, str] | None:
         return f"{found['pod']}/{found['container']}", found["container"]
     if found := _POD.search(text):
         # a container that was restarted has a log of each life
-        life = "" if found["file"] == "0.log" else f"/{found['file']}"
-        return f"{found['pod']}/{found['container']}{life}", found["container"]
+        return f"{found['pod']}/{found['container']}/{found['file']}", found["container"]
     if found := _DOCKER.search(text):
         name = _docker_name(path.parent) or found["id"]
         return f"{name}{found['file']}", name
