@@ -14,7 +14,7 @@ _STAMPED = re.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\
 _BARS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Frame:
     """What stood round a line: which kind, the text inside, its time as text, the output it came from."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.parsing import Parser, Record
@@ -172,9 +172,9 @@ class Assembler:
         text = "".join(event.parts).rstrip("\n")
         time, service = event.record.time, event.record.service
         record = self._parser.parse(text, 1)
-        event.record = replace(
-            record, time=time, service=service or record.service, stream=stream, framed=True, structured=True
-        )
+        record.time, record.service, record.stream = time, service or record.service, stream
+        record.framed = record.structured = True
+        event.record = record
         event.parts = []
         if found := root(event.record.message):
             event.root, event.root_line = found, event.line

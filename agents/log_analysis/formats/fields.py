@@ -43,7 +43,7 @@ class Plan:
     form: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Read:
     """What a mapping says."""
 

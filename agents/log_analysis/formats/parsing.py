@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -96,17 +95,12 @@ class Parser:
         inner = self.parse(found.inner, 1)
         time = self.stamps.value(found.time) if found.time else inner.time
         # a stamp alone is no frame: only a line that goes on the one before it is marked as joined to it
-        framed = found.form == "cri" or bool(found.time and inside(found.inner))
-        return replace(
-            inner,
-            time=time if time is not None else inner.time,
-            stream=found.stream,
-            service=found.service or inner.service,
-            part=found.part,
-            framed=framed,
-            structured=True,
-            inner=found.inner,
-        )
+        inner.framed = found.form == "cri" or bool(found.time and inside(found.inner))
+        inner.time = time if time is not None else inner.time
+        inner.stream, inner.part, inner.inner = found.stream, found.part, found.inner
+        inner.service = found.service or inner.service
+        inner.structured = True
+        return inner
 
     def _row(self, text: str) -> Record | None:
         """Read a row of a table whose header was met, or meet the header."""
@@ -130,27 +124,36 @@ class Parser:
         record = self._mapping(rows[0], "", nesting)
         if len(rows) == 1:
             return record
-        return replace(record, framed=True, more=tuple(self._mapping(row, "", 1) for row in rows[1:]))
+        record.framed, record.more = True, tuple(self._mapping(row, "", 1) for row in rows[1:])
+        return record
 
     def _mapping(self, fields: dict[str, Any], form: str, nesting: int) -> Record:
         read = self._fields.read(fields)
         if not nesting:
             self._tally.note(form or read.form)
-        if read.form == "docker" and not nesting and not read.message.endswith("\n"):
-            size = len(read.message.encode("utf-8", "replace"))
-            if size >= _SPLIT:
-                return Record(
-                    read.time, read.level, read.message, stream=read.stream, part=True, framed=True,
-                    structured=True, inner=read.message,
-                )  # fmt: skip
+        docker = read.form == "docker" and not nesting
+        if (
+            docker
+            and not read.message.endswith("\n")
+            and len(read.message.encode("utf-8", "replace")) >= _SPLIT
+        ):
+            return Record(
+                read.time,
+                read.level,
+                read.message,
+                stream=read.stream,
+                part=True,
+                framed=True,
+                inner=read.message,
+            )
         record = _of(read)
         if nesting >= _NESTING or not read.message or read.composed:
             return record
-        if read.message.lstrip()[:1] == "{" or not read.level:
+        if docker or read.message.lstrip()[:1] == "{" or not read.level:
             record = nested(record, self.parse(read.message.strip("\n"), nesting + 1))
-        if read.form == "docker" and not nesting:
+        if docker:
             inner = read.message.rstrip("\n")
-            return replace(record, stream=read.stream, framed=inside(inner), inner=inner)
+            record.stream, record.framed, record.inner = read.stream, inside(inner), inner
         return record
 
     def _plain(self, text: str, nesting: int = 0) -> Record:
@@ -164,7 +167,7 @@ class Parser:
             if rows:
                 return nested(record, self._mapping(rows[0], "", nesting + 1))
         if form in ("syslog", "syslog5424") and inside(message):
-            return replace(record, framed=True, inner=message)
+            record.framed, record.inner = True, message
         return record
 
 
@@ -182,7 +185,7 @@ def detect(lines: Iterable[str], reference: datetime) -> tuple[str, float]:
 
 
 def _of(read: Read) -> Record:
-    message, level = read.message, read.level
+    message, level = read.message.rstrip("\n"), read.level
     if read.error and not level and read.error.lower() not in _NO_ERROR:
         level = Level.error
     if read.error and read.composed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from agents.log_analysis.formats.levels import Level, from_severity, from_status, from_text, hint
 from agents.log_analysis.formats.record import Record
@@ -62,7 +61,8 @@ class TextReader:
             inner = self._text(text[found.end() :])
             time = self._stamps.value(found[2])
             self.form = "labelled"
-            return replace(inner, time=time, host=inner.host or found[3], structured=True)
+            inner.time, inner.host, inner.structured = time, inner.host or found[3], True
+            return inner
         if first == "<" and (found := _PRIORITY.match(text)) and int(found[1]) < 192:  # noqa: PLR2004 - 24 facilities
             return self._with_priority(text[found.end() :], from_severity(int(found[1]) & 7))
         return self._text(text)
@@ -78,8 +78,9 @@ class TextReader:
         record = self._text(text)
         if not self.form.startswith("syslog"):
             self.form = "syslog"
-        level = max(record.level, priority) if record.named else priority
-        return replace(record, level=level, named=True, structured=True)
+        record.level = max(record.level, priority) if record.named else priority
+        record.named = record.structured = True
+        return record
 
     def _text(self, text: str) -> Record:
         found = self._stamps.find(text)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agents.log_analysis.formats.levels import Level
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Record:
     """What one line says.
 
@@ -31,14 +31,14 @@ class Record:
 
 
 def nested(outer: Record, inner: Record) -> Record:
-    """Join a record with what its message field says: the inner names the event, the outer the time."""
-    return replace(
-        outer,
-        time=outer.time if outer.time is not None else inner.time,
-        level=max(outer.level, inner.level) if outer.named else inner.level,
-        named=outer.named or inner.named,
-        message=inner.message or outer.message,
-        service=inner.service if inner.structured and inner.service and not outer.service else outer.service,
-        host=outer.host or inner.host,
-        error=inner.error or outer.error,
-    )
+    """Put into a record what its message field says: the inner names the event, the outer the time."""
+    if outer.time is None:
+        outer.time = inner.time
+    outer.level = max(outer.level, inner.level) if outer.named else inner.level
+    outer.named = outer.named or inner.named
+    outer.message = inner.message or outer.message
+    if inner.structured and inner.service and not outer.service:
+        outer.service = inner.service
+    outer.host = outer.host or inner.host
+    outer.error = inner.error or outer.error
+    return outer

@@ -86,6 +86,8 @@ def root(text: str, *, suppressed: bool = False) -> str:
 
 def of_text(text: str) -> str:
     """Return the root exception of a whole trace in one text."""
+    if "\n" not in text:
+        return root(text)
     lines = [line for line in text.split("\n") if line.strip()]
     found, suppressed, python = "", False, False
     for number, line in enumerate(lines):
@@ -101,8 +103,7 @@ def of_text(text: str) -> str:
 
 
 def _names(text: str) -> bool:
-    head = text[:_SHOWN]
-    return any(stem in head for stem in _STEMS)
+    return any(map(text[:_SHOWN].__contains__, _STEMS))
 
 
 def late(text: str) -> bool:
