@@ -25,6 +25,7 @@ KINDS_ZH: Phrases = {
     "Name resolution failed": "域名解析失败",
     "Connection refused": "连接被拒绝",
     "Database schema does not match": "数据库结构不匹配",
+    "A query is wrong": "查询语句有误",
     "Database constraint violated": "违反数据库约束",
     "Deadlock or lock timeout": "死锁或等锁超时",
     "Rate limit reached": "触发限流",

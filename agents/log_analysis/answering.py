@@ -7,9 +7,11 @@ from typing import Any
 
 from agents.log_analysis.formats.levels import from_text
 from agents.log_analysis.formats.text import cut_words
-from agents.log_analysis.judging.causes import rank
-from agents.log_analysis.kinds import ERROR, KINDS, kind_of
+from agents.log_analysis.judging.causes import rank, top_rows
+from agents.log_analysis.kinds import ERROR, KINDS, SLOW, kind_of
 from agents.log_analysis.orders import not_followed
+from agents.log_analysis.paragraphs import harmless, not_found, observations, others, quoted, verdict
+from agents.log_analysis.questions import about_speed
 from agents.log_analysis.wording import style, words
 from agents.runtime.spec import DoneCall, TurnView
 from kernel.contracts import Evidence, Finding, MemoryHit, NotDone, Outcome
@@ -24,32 +26,42 @@ _BEFORE = re.compile(r"^(?:\d{4}-\S+ |[A-Z][a-z]{2} +\d+ )?\S*\d{2}:\d{2}:\d{2}\
 _VALUE = re.compile(r"[\w:.+-]*\d[\w:.+-]*")
 #: Characters of a finding's title, and of a memory where an answer tells it, also where it must be short.
 _TITLE, _MEMORY, _MEMORY_BRIEF = 200, 600, 160
-#: How a note begins that counts something.
-_COUNT = re.compile(r"[\d,]+(?= )")
 #: A memory's pattern is an expression; people are told the phrase.
 _ESCAPED = re.compile(r"\\([^\w\s])")
 #: What a cause that a memory knew and the log confirms is worth: two witnesses, one of them old.
 _CONFIRMED = 0.9
 
 
-def conclude(view: TurnView, overview: dict[str, Any]) -> Outcome:
-    """Return the outcome of what the journal holds; findings are in English, for what is learnt from them."""
+def conclude(view: TurnView, overview: dict[str, Any], lead: str = "") -> Outcome:
+    """Return the outcome of what the journal holds; findings are in English, for what is learnt from them.
+
+    `lead` answers what was asked besides the cause, and comes first.
+    """
+    overview = _asked_for(view, overview)
     comparison = _value(view.calls("compare"))
     findings = rank(overview, comparison)
     say, brief = words(view), style(view).length == "short"
-    told = findings if say is ENGLISH else rank(overview, comparison, say=say)
+    shown = findings if say is ENGLISH else rank(overview, comparison, say=say)
     searches = [c for c in view.calls("search") if c.state == CallState.done and c.value]
-    paragraphs = [_verdict(told, overview, say, brief=brief)]
+    paragraphs = [lead, verdict(shown, overview, top_rows(overview), say, brief=brief)]
     if not brief:
-        paragraphs += [_others(told, say)] if len(told) > 1 else []
-        paragraphs += _observations(overview, told, say)
-    paragraphs += _lines(searches, say, found=bool(told), brief=brief)
+        paragraphs += [others(shown, say)] if len(shown) > 1 else []
+        paragraphs += observations(overview, shown, say)
+    paragraphs += _lines(searches, say, found=bool(shown), brief=brief)
     return Outcome(
         answer="\n\n".join(p for p in paragraphs if p),
         findings=findings,
-        not_found=_not_found(findings, overview, say),
+        not_found=not_found(findings, overview, say),
         not_done=[*_not_done(view, overview), *not_followed(view)],
     )
+
+
+def _asked_for(view: TurnView, overview: dict[str, Any]) -> dict[str, Any]:
+    """Put what took longest among the problems where speed is asked for; it is no alarm by itself."""
+    rows = overview.get("problems", [])
+    if not about_speed(view.work.request) or any(row["kind"] == SLOW.key for row in rows):
+        return overview
+    return {**overview, "problems": sorted([*rows, *overview.get("slow", [])[:2]], key=lambda r: -r["score"])}
 
 
 def memory_outcome(view: TurnView, memory: MemoryHit, pattern: str, value: dict[str, Any]) -> Outcome:
@@ -94,7 +106,7 @@ def _known(memory: MemoryHit, value: dict[str, Any], title: str, say: Words, *, 
     text = cut_words(" ".join(memory.text.split()), _MEMORY_BRIEF if brief else _MEMORY)
     lines = say("1 line says") if count == 1 else say("{count} lines say", count=count)
     again = "The log says it again: {lines} so, first in line {line}; newest first:"
-    shown = [_quoted(h) for h in hits[: 1 if brief else _LINES]]
+    shown = [quoted(h) for h in hits[: 1 if brief else _LINES]]
     return "\n\n".join(
         [
             say("Most likely cause: {title}", title=title),
@@ -121,54 +133,22 @@ def _value(calls: list[DoneCall]) -> dict[str, Any] | None:
     return done[-1] if done else None
 
 
-def _verdict(findings: list[Finding], overview: dict[str, Any], say: Words, *, brief: bool) -> str:
-    if not findings:
-        return say("No cause was found. {looked}", looked=_looked_at(overview, say))
-    top = findings[0]
-    sure = say("Most likely cause" if top.score >= 0.6 else "Possible cause")  # noqa: PLR2004 - the middle, with a margin
-    head = say("{sure} (score {score:.2f}): {title}", sure=sure, score=top.score, title=top.title)
-    lines = [f"- {e.source}:{e.line}  {_code(e.quote)}" for e in top.evidence[: 1 if brief else 4]]
-    return "\n\n".join([head, *([] if brief else [top.detail]), "\n".join(lines)])
-
-
-def _others(findings: list[Finding], say: Words) -> str:
-    row = "- {title} (score {score:.2f}, {where})"
-    rows = [
-        say(row, title=f.title, score=f.score, where=f"{f.evidence[0].source}:{f.evidence[0].line}")
-        for f in findings[1:]
-        if f.evidence
-    ]
-    return "\n".join([say("Other candidates:"), *rows]) if rows else ""
-
-
-def _observations(overview: dict[str, Any], findings: list[Finding], say: Words) -> list[str]:
-    texts = []
-    if silence := overview.get("silence"):
-        told = {"seconds": silence["seconds"], "start": silence["from"], "end": silence["to"]}
-        texts.append(say("The log is silent for {seconds:g} s, from {start} to {end}.", **told))
-    if not findings and overview.get("changes"):
-        texts.append("\n".join([say("Changes seen:"), *(_quoted(row) for row in overview["changes"])]))
-    notes = [
-        f"{f['source']}: {_note(note, say)}" for f in overview.get("files", []) for note in f.get("notes", [])
-    ]
-    if notes:
-        texts.append("\n".join([say("Reading notes:"), *(f"- {note}" for note in notes[:8])]))
-    return texts
-
-
 def _lines(searches: list[DoneCall], say: Words, *, found: bool, brief: bool) -> list[str]:
     """Return the lines that were asked for, in full; else those of the errors, a few of each shape."""
     asked = [c for c in searches if c.arguments.get("pattern") and "newest_first" in c.arguments]
     if asked:
         return [_hits(c, "Lines that were asked for", c.value.get("hits", []), say) for c in asked]
     for call in () if brief else searches:
-        if call.value.get("hits") and (not found or call.arguments.get("level")):
+        hits = [
+            h for h in call.value.get("hits", []) if call.arguments.get("level") or not harmless(h["quote"])
+        ]
+        if hits and (not found or call.arguments.get("level")):
             heading = (
                 "Error lines"
                 if call.arguments.get("level")
                 else "Lines with words of trouble, at harmless levels"
             )
-            return [_hits(call, heading, _shapes(call.value["hits"]), say)]
+            return [_hits(call, heading, _shapes(hits), say)]
     return []
 
 
@@ -188,51 +168,8 @@ def _hits(call: DoneCall, heading: str, shown: list[dict[str, Any]], say: Words)
         return say("{heading}: none.", heading=say(heading))
     count = {"shown": len(shown), "total": call.value["total"]}
     return "\n".join(
-        [say("{heading} ({shown} of {total}):", heading=say(heading), **count), *map(_quoted, shown)]
+        [say("{heading} ({shown} of {total}):", heading=say(heading), **count), *map(quoted, shown)]
     )
-
-
-def _quoted(hit: dict[str, Any]) -> str:
-    return f"- {hit['source']}:{hit['line']}  {_code(hit['quote'])}"
-
-
-def _code(text: str) -> str:
-    """Quote log text as code, so that nothing in it is rendered."""
-    return f"`{text.replace('`', chr(39))}`"
-
-
-def _looked_at(overview: dict[str, Any], say: Words) -> str:
-    window = overview.get("window") or {}
-    names = ", ".join(f["source"] for f in overview.get("files", [])[:6])
-    levels = ", ".join(f"{count} {name}" for name, count in overview.get("levels", {}).items())
-    timed = bool(window.get("from"))
-    span = (
-        say(" from {start} to {end}", start=window["from"], end=window["to"])
-        if timed
-        else say(" without times")
-    )
-    return say(
-        "Looked at {events} events{span} ({levels}) in {names}.",
-        events=overview.get("events", 0),
-        span=span,
-        levels=levels or say("none"),
-        names=names or say("no file"),
-    )
-
-
-def _note(note: str, say: Words) -> str:
-    """Return a note of how a file was read in the requester's language; its count is put in."""
-    counted = _COUNT.match(note)
-    if counted is None:
-        return say.plain(note)
-    return counted[0] + say.plain(note[counted.end() :])
-
-
-def _not_found(findings: list[Finding], overview: dict[str, Any], say: Words) -> list[str]:
-    if findings:
-        return []
-    nothing = "no line of level error or worse, and no line that tells of a known kind of failure. {looked}"
-    return [say(nothing, looked=_looked_at(overview, say))]
 
 
 def _not_done(view: TurnView, overview: dict[str, Any]) -> list[NotDone]:

@@ -82,7 +82,15 @@ KINDS = (
         "Database schema does not match",
         0.95,
         r"relation .{1,80} does not exist|no such (?:table|column)|unknown column|column .{1,60} does not exist"
-        r"|table .{1,60} doesn'?t exist|migration.{0,40}(?:fail|error|pending)|syntax error at or near",
+        r"|table .{1,60} doesn'?t exist|migration.{0,40}(?:fail|error|pending)",
+    ),
+    _kind(
+        "query_error",
+        "A query is wrong",
+        0.95,
+        r"syntax error (?:at or near|in (?:query|sql))|error in your sql syntax|\bsql ?syntax|malformed query"
+        r"|parse error.{0,20}quer"
+        r"|invalid (?:sql|query)|ambiguous column|SQL语法",
     ),
     _kind(
         "constraint_violation",

@@ -21,10 +21,56 @@ ZH: Phrases = {
     ".": "。",
     "1 line tells": "有 1 行记录",
     "{count} lines tell": "有 {count} 行记录",
+    "{lines} of it, the first of them {where}": "{lines}，首行为 {where}",
+    ". Since {time}.": "。始于 {time}。",
+    " ({low} to {high}, {count} times)": "（{low} 至 {high}，{count} 次）",
+    "What speaks for it:": "支持的理由：",
+    "What speaks against it:": "反对的理由：",
     "{lines} of it, first at {time} ({where})": "{lines}，首次出现于 {time}（{where}）",
     ", last at {time} (line {line})": "，最后一次于 {time}（第 {line} 行）",
-    "no time": "未知时间",
-    "It is there all the time, so it is hardly what changed": "它一直存在，因此多半不是这次的变化",
+    "it is the earliest error of the log, at {time}": "它是日志中最早的错误，时间 {time}",
+    "a change came shortly before, at {time} ({where})": "此前不久有一次变更：{time}（{where}）",
+    "others name it as failing: {names}": "其他服务指明它出现故障：{names}",
+    "it shows only in {name}, of {count} services": "在 {count} 个服务中只出现于 {name}",
+    "{count} stack traces of {exception} lead to {frame} ({where})": (
+        "{count} 个 {exception} 堆栈指向 {frame}（{where}）"
+    ),
+    "it names what is wrong itself, not what follows from it": "它指明的是问题本身，而不是后果",
+    "it took {low} to {high}, {median} in the middle, measured {measured} times": (
+        "耗时 {low} 至 {high}，中位数 {median}，共测得 {measured} 次"
+    ),
+    "it took {early} at first and {late} from {rose} on": "起初耗时 {early}，自 {rose} 起为 {late}",
+    "measured from this line to the next of “{until}”": "从该行量到下一行“{until}”",
+    "“{said}” is no known command: it may be a typing error, and “{meant}” may be meant": (
+        "“{said}”不是已知命令：可能是拼写错误，原意可能是“{meant}”"
+    ),
+    "exit code {code}: {meaning}": "退出码 {code}：{meaning}",
+    "the program ended with an error of its own": "程序自身出错退出",
+    "the command may not be executed": "命令无执行权限",
+    "the command was not found": "找不到命令",
+    "the container could not start": "容器无法启动",
+    "the program aborted": "程序异常中止",
+    "killed by SIGKILL, as the kernel does where the memory limit is passed": (
+        "被 SIGKILL 终止，超出内存上限时内核会这样做"
+    ),
+    "segmentation fault": "段错误",
+    "stopped by SIGTERM": "被 SIGTERM 停止",
+    "it rose {fold}-fold at {time}": "它在 {time} 增至 {fold} 倍",
+    "it came in a burst at {time}": "它在 {time} 突然集中出现",
+    "it began at {time} and was not there before": "它始于 {time}，此前没有出现",
+    "it is there all the time, so it is hardly what changed": "它一直存在，因此多半不是这次的变化",
+    "it names another service as failing: {names}": "它指明出现故障的是其他服务：{names}",
+    "a line says that it was over at {time} ({where})": "有一行表明它已结束：{time}（{where}）",
+    "not once in the last {told} of the log, in which other lines went on ({where})": (
+        "日志最后 {told} 内再未出现，而其他日志行照常（{where}）"
+    ),
+    "it says that all is well, or well again": "该行表明一切正常或已恢复",
+    "what was asked for was wrong: the fault of one caller, not of the service": (
+        "请求本身有误：是调用方的问题，不是服务的问题"
+    ),
+    "one line of a dump: it shows a state after the failure": "转储中的一行：显示的是故障之后的状态",
+    "this log calls its failures fatal, and this line only an error": "该日志把故障记为 fatal，而这一行只是 error",
+    "it trickles through the whole log, so it is hardly what changed": "它零星贯穿整个日志，因此多半不是这次的变化",
     "It follows from {blamed}": "它由 {blamed} 引起",
     "It follows a change at {time} ({where})": "此前有一次变更：{time}（{where}）",
     "Order in which the services failed: {told}": "各服务出现故障的先后：{told}",
@@ -34,7 +80,9 @@ ZH: Phrases = {
     ),
     "Service: {service}": "服务：{service}",
     'Pattern: "{phrase}"': "特征：“{phrase}”",
-    "The log is silent for {seconds:g} s, from {start} to {end}.": "日志从 {start} 到 {end} 沉默了 {seconds:g} 秒。",
+    "The log is silent for {told}, from {start} to {end}.": "日志从 {start} 到 {end} 沉默了 {told}。",
+    "{name} is silent for {told}, from {start} to {end}.": "{name} 从 {start} 到 {end} 沉默了 {told}。",
+    "Starts and restarts:": "启动与重启：",
     "Changes seen:": "看到的变更：",
     "Reading notes:": "读取说明：",
     "Lines that were asked for": "所要的日志行",
@@ -51,6 +99,9 @@ ZH: Phrases = {
     "no line of level error or worse, and no line that tells of a known kind of failure. {looked}": (
         "没有 error 及以上级别的日志行，也没有已知故障类型的日志行。{looked}"
     ),
+    "Looked for errors, warnings, words of known causes, slow work, bad states, silences, restarts.": (
+        "查找了错误、警告、已知原因的字样、缓慢的操作、异常状态、沉默与重启。"
+    ),
     # a memory that hits
     "Most likely cause: {title}": "最可能的原因：{title}",
     "Seen before [mem:{id}]: {text}": "以前见过 [mem:{id}]：{text}",
@@ -59,7 +110,7 @@ ZH: Phrases = {
     ),
     "1 line says": "有 1 行",
     "{count} lines say": "有 {count} 行",
-    "time stamps name no zone: taken as UTC": "时间戳未注明时区：按 UTC 处理",
+    "time stamps name no zone: taken as {zone}": "时间戳未注明时区：按 {zone} 处理",
     " very long line(s) were cut; head and end were kept": " 行过长的日志被截短，保留了首尾",
     " NUL bytes were skipped (a hole left by truncating the file)": " 个 NUL 字节被跳过（截断文件留下的空洞）",
     # what nobody follows

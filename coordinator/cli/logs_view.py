@@ -54,9 +54,9 @@ def print_overview(found: dict[str, Any], timeline: dict[str, Any], *, utc: bool
     _print_lines(console, "Changes (deploys, settings)", found.get("changes", []), utc=utc)
     _print_lines(console, "New since the trouble began", found.get("new", []), utc=utc)
     _print_lines(console, "Rare", found.get("rare", []), utc=utc)
-    if silence := found.get("silence"):
+    for silence in found.get("silences", []):
         gap = f"{silence['seconds']:g} s, {span(silence['from'], silence['to'], utc=utc)}"
-        console.print(cell("", f"Silence: {gap}"))
+        console.print(cell("", f"Silence of the {silence['of']} {silence.get('name', '')}: {gap}"))
 
 
 def print_notes(notes: Sequence[str]) -> None:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from math import isnan
 from typing import Any
 
+from agents.log_analysis.asking.digest import restart_rows, silence_rows, trace_rows, turn_rows, turns
+from agents.log_analysis.asking.measures import slow_rows, status_rows
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
+from agents.log_analysis.judging.aftermath import aftermath
+from agents.log_analysis.judging.changepoints import Change
+from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.problems import Problem, problems, readable
 from agents.log_analysis.reading import Reading, fit
 from agents.log_analysis.scanning.summary import Group, Summary, summarise
@@ -22,17 +30,41 @@ _CHANGES = 4
 _SERVICES = 12
 _FILES = 12
 
-#: Silence is told from this share of the window on, and from so many times the mean distance of two events.
-_GAP_SHARE = 0.05
-_GAP_FACTOR = 50
+#: Directions of a change point by which something got more; and so many names make a service one of several.
+_RISES = ("start", "up", "burst")
+_SEVERAL = 2
+#: What is left out first where the answer is too long; the problems, with the cause among them, go last.
+_TRIMS = (
+    "rare",
+    "top",
+    "new",
+    "files",
+    "turns",
+    "restarts",
+    "slow",
+    "silences",
+    "traces",
+    "changes",
+    "problems",
+)
+
+_Row = dict[str, Any]
 
 
-def overview_of(reading: Reading, file: int | None) -> dict[str, Any]:
+def overview_of(reading: Reading, file: int | None) -> _Row:
     """Return the overview as the tool answers it."""
     scan = reading.scan
     summary = summarise(scan, file)
     found = problems(scan, summary)
-    onset = _onset(found)
+    changes = turns(reading, summary, file)
+    measured = slow_rows(reading, summary, file)
+    traced = trace_rows(reading, summary, file)
+    rows = [_row(reading, p, cited=n < _CITED) for n, p in enumerate(found[:PROBLEMS])]
+    for row, problem in zip(rows[:_CITED], found, strict=False):
+        row.update(_facts(reading, summary, problem, found, changes))
+    rows += [*(row for row in measured if row["alarm"]), *status_rows(reading, file)]
+    rows.sort(key=lambda row: -row["score"])
+    onset = _onset(found, rows)
     answer = {
         "window": {"from": iso(summary.start), "to": iso(summary.end)},
         "events": summary.events,
@@ -41,27 +73,29 @@ def overview_of(reading: Reading, file: int | None) -> dict[str, Any]:
         "templates": len(summary.groups),
         "files": _files(reading, file),
         "services": _services(reading, summary),
-        "onset": iso(onset),
-        "problem_count": len(found),
-        "problems": [_row(reading, p, cited=n < _CITED) for n, p in enumerate(found[:PROBLEMS])],
+        "onset": onset,
+        "problem_count": len(found) + len(rows) - min(len(found), PROBLEMS),
+        "problems": rows,
         "changes": _changes(reading, file, onset),
-        "silence": _silence(summary),
+        "traces": traced,
+        "slow": [row for row in measured if not row["alarm"]],
+        "restarts": restart_rows(reading, summary),
+        "silences": silence_rows(reading, summary, file),
+        "turns": turn_rows(reading, summary, changes),
         "new": _new(reading, summary, onset),
         "top": _top(reading, summary),
         "rare": _rare(reading, summary),
         "not_read": [n[:300] for n in reading.not_read[:8]],
     }
-    return fit(answer, "rare", "top", "services_list", "new", "files", "problems", "changes")
+    return fit(answer, *_TRIMS)
 
 
-def _onset(found: list[Problem]) -> float | None:
+def _onset(found: list[Problem], rows: list[_Row]) -> str:
     """Return when the trouble began: the first appearance of the likeliest problem that is not chronic."""
     for problem in found:
-        if (
-            not problem.chronic and problem.group.first.time == problem.group.first.time
-        ):  # a NaN differs from itself
-            return problem.group.first.time
-    return None
+        if not problem.chronic and not isnan(problem.group.first.time):
+            return iso(problem.group.first.time)
+    return next((row["first"]["time"] for row in rows if row.get("alarm") and "rose" in row["timing"]), "")
 
 
 def _files(reading: Reading, file: int | None) -> list[dict[str, Any]]:
@@ -106,14 +140,17 @@ def _row(reading: Reading, problem: Problem, *, cited: bool) -> dict[str, Any]:
         row["root"] = reading.spot(profile.file, profile.root_line)
     if problem.chronic:
         row["chronic"] = True
+    if problem.doubts:
+        row["doubts"] = list(problem.doubts)
     if problem.blames:
         row["blames"] = reading.text(problem.blames, 60)
     return row
 
 
-def _changes(reading: Reading, file: int | None, onset: float | None) -> list[dict[str, Any]]:
+def _changes(reading: Reading, file: int | None, began: str) -> list[dict[str, Any]]:
     """Return lines that tell of deploys and configuration changes, those nearest before the onset first."""
     rows = [row for row in reading.scan.changes if file in (None, row.file)]
+    onset = _seconds(began)
 
     def distance(row: Any) -> tuple[bool, float]:
         if onset is None or row.time != row.time:  # a NaN differs from itself
@@ -124,14 +161,31 @@ def _changes(reading: Reading, file: int | None, onset: float | None) -> list[di
     return [reading.at(row) for row in rows[:_CHANGES]]
 
 
-def _silence(summary: Summary) -> dict[str, Any]:
-    before, after = summary.largest_gap
-    if summary.start is None or summary.end is None or summary.events < _GAP_FACTOR:
-        return {}
-    length, window = after - before, summary.end - summary.start
-    if length < max(1.0, window * _GAP_SHARE) or length < _GAP_FACTOR * window / summary.events:
-        return {}
-    return {"from": iso(before), "to": iso(after), "seconds": round(length, 1)}
+def _facts(
+    reading: Reading, summary: Summary, problem: Problem, found: list[Problem], changes: Sequence[Change]
+) -> _Row:
+    """Return what speaks for and against a problem: its rank, its rise, who blames it, what came after it."""
+    row: _Row = {"rank": problem.rank}
+    group = problem.group
+    rise = next((c for c in changes if c.template == group.template and c.direction in _RISES), None)
+    if rise is not None:
+        row["rise"] = {"time": iso(rise.moment), "direction": rise.direction, "fold": round(rise.fold, 1)}
+    names = set(_names(reading, group.services))
+    blaming = {n for p in found if p.blames and p.blames in names for n in _names(reading, p.group.services)}
+    if blaming - names:
+        row["blamed_by"] = sorted(blaming - names)[:4]
+    if len(summary.services) > _SEVERAL and len(names) == 1:
+        row["only"] = min(names)
+    after = aftermath(reading.scan, summary, problem)
+    if after.recovered is not None:
+        row["recovered"] = reading.at(after.recovered)
+    if after.healthy is not None:
+        row["quiet"] = {"told": lasting(after.quiet), **reading.at(after.healthy)}
+    return row
+
+
+def _seconds(text: str) -> float | None:
+    return datetime.fromisoformat(text).timestamp() if text else None
 
 
 def _line(reading: Reading, group: Group) -> dict[str, Any]:
@@ -144,8 +198,9 @@ def _top(reading: Reading, summary: Summary) -> list[dict[str, Any]]:
     return [_line(reading, g) for g in ordered]
 
 
-def _new(reading: Reading, summary: Summary, onset: float | None) -> list[dict[str, Any]]:
+def _new(reading: Reading, summary: Summary, began: str) -> list[dict[str, Any]]:
     """Return harmless-looking templates that appear with the trouble."""
+    onset = _seconds(began)
     if onset is None:
         return []
     groups = [g for g in summary.groups.values() if g.first.time >= onset and g.level < Level.error]

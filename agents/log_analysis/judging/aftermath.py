@@ -19,7 +19,8 @@ _LINES = 5
 
 #: A line that says that it is over.
 RECOVERED = re.compile(
-    r"(?i)\brecovered\b|\brestored\b|\bre-?established\b|\breconnected\b|back to normal|\bis (?:now )?(?:up|healthy|ok)(?: again)?$"
+    r"(?i)\brecovered\b|\brestored\b|\bre-?established\b|\breconnected\b|back to normal"
+    r"|\bis (?:now )?(?:up|healthy|ok)(?: again)?$"
     r"|healthy again|\bresolved\b|connection (?:is )?(?:re)?opened again|resumed|succeeded after|circuit.{0,20}closed"
     r"|restart(?:ed)? successfully|已?恢复(?:正常)?|重连成功"
 )

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from agents.log_analysis.formats.text import cut_words
 from agents.log_analysis.judging.chains import chain_text, when
-from agents.log_analysis.kinds import ERROR, KINDS, SYMPTOM, kind_of
+from agents.log_analysis.judging.reasons import against_of, evidence, reasons_of
+from agents.log_analysis.judging.titles import phrase, title
+from agents.log_analysis.kinds import ERROR, KINDS, SLOW, SYMPTOM
 from kernel.contracts import Evidence, Finding
 from kernel.wording import ENGLISH, Words
 
@@ -22,15 +23,12 @@ _FLOOR = 0.1
 _SHORTLY = 900.0
 _SHORTLY_SHARE = 0.1
 
-_WEIGHTS = {k.key: k.weight for k in (*KINDS, ERROR)}
+_WEIGHTS = {k.key: k.weight for k in (*KINDS, ERROR, SLOW)}
 _RATIO = re.compile(r"\b\d+\s?/\s?\d+\b")
 _NUMBER = re.compile(r"\d")
-#: A phrase must stand in one line as written: no value, no joint of message and exception, no quote that JSON escapes.
-_BREAKS = re.compile(r"<\*>| \| |[\"\\…]")
-_PHRASE = 8
 #: A service is told by name where the log calls it by one.
 _NAME = re.compile(r"[\w.-]{2,60}")
-_TITLE = 200
+_SIDES = ("new", "more", "fewer", "vanished")
 
 _Row = dict[str, Any]
 
@@ -82,35 +80,23 @@ def rank(
         change = _change(overview, cause) if top else None
         findings.append(
             Finding(
-                title=_title(cause, say),
+                title=title(cause.telling, cause.key, say),
                 severity=_severity(cause),
                 score=round(score, 2),
                 key=cause.key,
                 detail=_detail(cause, overview, comparison if top else None, change, chain=top, say=say),
-                evidence=_evidence(cause, change),
+                evidence=_evidence(cause, change, overview),
+                reasons=reasons_of(cause.rows, overview, change, say),
+                against=against_of(cause.rows),
             )
         )
     return findings
 
 
-def phrase(row: _Row) -> str:
-    """Return a fixed piece of a problem's template, which a later search can look for.
-
-    The message before its exception, where it tells the kind of the cause itself: that line comes first.
-    """
-    parts = [_pieces(part) for part in str(row.get("template", "")).split(" | ")]
-    for part in parts:
-        told = [piece for piece in part if (kind := kind_of(piece)) and kind.key == row["kind"]]
-        if told:
-            return max(told, key=len)
-    best = max((piece for part in parts for piece in part), key=len, default="")
-    return best or str(row["message"])[:80]
-
-
-def _pieces(text: str) -> list[str]:
-    """Return what is fixed in a template and long enough to be looked for."""
-    pieces = (piece.strip(" :;,.-|()[]'") for piece in _BREAKS.split(text))
-    return [piece for piece in pieces if len(piece) >= _PHRASE]
+def top_rows(overview: dict[str, Any]) -> list[_Row]:
+    """Return the problems that make up the likeliest cause."""
+    causes = _causes(overview.get("problems", []))
+    return causes[0].rows if causes else []
 
 
 def _causes(rows: Iterable[_Row]) -> list[Cause]:
@@ -123,17 +109,6 @@ def _causes(rows: Iterable[_Row]) -> list[Cause]:
             part = (row.get("services") or [""])[0] if _WEIGHTS.get(kind, 1.0) >= SYMPTOM else ""
         causes.setdefault((kind, part), Cause(kind)).rows.append(row)
     return sorted(causes.values(), key=lambda c: -c.rows[0]["score"])
-
-
-def _title(cause: Cause, say: Words) -> str:
-    row = cause.telling
-    service = (row.get("services") or [""])[0]
-    message = row["message"]
-    label = row["label"]
-    head = f"{service}: " if service and service.lower() not in message.lower() else ""
-    said = cause.key == ERROR.key or " ".join(label.lower().split()[:2]) in message.lower()
-    text = message if said else say("{label}: {message}", label=say.plain(label), message=message)
-    return cut_words(f"{head}{text}", _TITLE)
 
 
 def _severity(cause: Cause) -> Any:
@@ -153,8 +128,6 @@ def _detail(
     say: Words,
 ) -> str:
     parts = [_how_often(cause, say)]
-    if all(row.get("chronic") for row in cause.rows):
-        parts.append(say("It is there all the time, so it is hardly what changed"))
     blamed = sorted({row["blames"] for row in cause.rows if row.get("blames")})
     if blamed:
         parts.append(say("It follows from {blamed}", blamed=", ".join(blamed)))
@@ -163,7 +136,7 @@ def _detail(
     if change:
         where = f"{change['source']}:{change['line']}"
         parts.append(say("It follows a change at {time} ({where})", time=change["time"], where=where))
-    if comparison:
+    if comparison and any(comparison.get(f"{name}_total") for name in _SIDES):
         parts.append(_comparison_text(comparison, say))
     if service := next(
         (s for row in cause.rows for s in row.get("services") or [] if _NAME.fullmatch(s)), ""
@@ -179,19 +152,18 @@ def _how_often(cause: Cause, say: Words) -> str:
     last = max(
         (r.get("last") or r["first"] for r in cause.rows), key=lambda spot: (spot["time"], spot["line"])
     )
-    none = say("no time")
     lines = say("1 line tells") if cause.count == 1 else say("{count} lines tell", count=cause.count)
     where = f"{first['source']}:{first['line']}"
-    text = say(
-        "{lines} of it, first at {time} ({where})", lines=lines, time=first["time"] or none, where=where
-    )
-    if cause.count == 1:
+    if not first["time"]:
+        return say("{lines} of it, the first of them {where}", lines=lines, where=where)
+    text = say("{lines} of it, first at {time} ({where})", lines=lines, time=first["time"], where=where)
+    if cause.count == 1 or not last["time"]:
         return text
-    return text + say(", last at {time} (line {line})", time=last["time"] or none, line=last["line"])
+    return text + say(", last at {time} (line {line})", time=last["time"], line=last["line"])
 
 
 def _comparison_text(comparison: dict[str, Any], say: Words) -> str:
-    counts = {name: comparison[f"{name}_total"] for name in ("new", "more", "fewer", "vanished")}
+    counts = {name: comparison[f"{name}_total"] for name in _SIDES}
     text = say(
         "Kinds of lines against the time before: new {new}, more often {more}, less often {fewer}, vanished {vanished}",
         **counts,
@@ -223,15 +195,13 @@ def _moment(text: str) -> float | None:
     return datetime.fromisoformat(text).timestamp() if text else None
 
 
-def _evidence(cause: Cause, change: _Row | None) -> list[Evidence]:
+def _evidence(cause: Cause, change: _Row | None, overview: _Row) -> list[Evidence]:
     spots = [cause.first["first"], cause.telling["first"]]
     spots += [row["root"] for row in cause.rows[:2] if row.get("root")]
     spots += [row["first"] for row in cause.rows[:2]]
     spots += [change] if change else []
+    spots += [spot for row in cause.rows[:1] for spot in row.get("more", [])]
     spots += [row["last"] for row in cause.rows[:1] if row.get("last", {}).get("quote")]
-    seen: dict[tuple[str, int], Evidence] = {}
-    for spot in spots:
-        place = (spot["source"], spot["line"])
-        if place not in seen and spot["quote"].strip():
-            seen[place] = Evidence(source=spot["source"], line=spot["line"], quote=spot["quote"])
-    return list(seen.values())[:6]
+    numbers = {row["id"] for row in cause.rows}
+    spots += [t for t in overview.get("traces", []) if numbers & set(t["templates"])][:1]
+    return evidence(spots)[:6]

@@ -77,6 +77,15 @@ def duration(text: str) -> float | None:
 
 #: From so many seconds on, fractions say nothing.
 _WHOLE = 1000
+_DAY = 86_400.0
+
+
+def lasting(seconds: float) -> str:
+    """Return a long time as people say it."""
+    for size, unit in ((_DAY, "days"), (3600.0, "h"), (60.0, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return told(seconds)
 
 
 def told(seconds: float) -> str:

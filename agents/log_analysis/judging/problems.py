@@ -20,7 +20,7 @@ BURST_FACTOR = 5.0
 WARNINGS = 5
 
 #: What each fact adds to the weight of a kind. Set by hand on made-up incidents, not fitted to a data set.
-_FIRST = 0.35
+FIRST = 0.35
 _FATAL = 0.05
 _WARNING = -0.3
 _CHRONIC = -0.45
@@ -151,7 +151,7 @@ def _score(problem: Problem, *, early: bool) -> float:
     if problem.chronic:
         score += _CHRONIC
     elif early:
-        score += _FIRST / (1 + problem.rank)
+        score += FIRST / (1 + problem.rank)
     if problem.blames:
         score += _NAMES_CULPRIT
     if problem.doubts and not problem.chronic:

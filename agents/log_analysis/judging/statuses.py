@@ -40,6 +40,8 @@ _PROGRAMS = (
     "busybox",
 )  # fmt: skip
 _ALIKE = 0.75
+#: From so far on the word that tells is too late in a message.
+_LONG = 60
 
 
 @dataclass
@@ -112,6 +114,14 @@ def _status(lines: list[str], number: int, text: str, subject: str) -> Status | 
     return None
 
 
+def _telling(text: str) -> str:
+    """Return what a long message says of its kind, without the steps that passed the failure on."""
+    kind = kind_of(text)
+    found = kind.pattern.search(text) if kind else None
+    start = text.rfind(": ", 0, max(0, found.start() - 12)) + 2 if found and found.start() > _LONG else 0
+    return text[start:] if start > 1 else text
+
+
 def _state(lines: list[str], number: int, head: re.Match[str], subject: str) -> Status | None:
     """Read the fields below `State:` or `Last State:`; None where it ended well or runs."""
     parts, spot = [f"{head[2]}: {head[3]}"], number
@@ -121,7 +131,7 @@ def _state(lines: list[str], number: int, head: re.Match[str], subject: str) -> 
             break
         if (found := _FIELD.match(text)) and found[2] not in values:
             values[found[2]] = found[3].strip()
-            parts.append(f"{found[2]}: {found[3].strip()}")
+            parts.append(f"{found[2]}: {_telling(found[3].strip())}")
             if found[2] == "Reason" or (found[2] == "Message" and kind_of(found[3])):
                 spot = offset
     reason, code = values.get("Reason", ""), values.get("Exit Code", "0")

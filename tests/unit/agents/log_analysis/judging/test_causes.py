@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.log_analysis.judging.causes import phrase, rank
+from agents.log_analysis.judging.causes import rank
+from agents.log_analysis.judging.titles import phrase
 
 
 def problem(number: int, **more: Any) -> dict[str, Any]:

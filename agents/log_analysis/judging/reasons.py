@@ -1,0 +1,156 @@
+"""Words what a cause's score rests on, and what speaks against it; every number comes from what the tools answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from agents.log_analysis.kinds import ERROR, KINDS
+from kernel.contracts import Evidence
+from kernel.wording import ENGLISH, Words
+
+#: From this weight on a kind names what is wrong, and not what follows from it.
+_ROOT = 0.95
+_REASONS, _AGAINST = 6, 3
+
+_WEIGHTS = {kind.key: kind.weight for kind in KINDS}
+_EXITS = {
+    1: "the program ended with an error of its own",
+    126: "the command may not be executed",
+    127: "the command was not found",
+    128: "the container could not start",
+    134: "the program aborted",
+    137: "killed by SIGKILL, as the kernel does where the memory limit is passed",
+    139: "segmentation fault",
+    143: "stopped by SIGTERM",
+}
+
+_Row = dict[str, Any]
+
+
+def reasons_of(rows: Sequence[_Row], overview: _Row, change: _Row | None, say: Words = ENGLISH) -> list[str]:
+    """Return short sentences on what speaks for a cause, the strongest first."""
+    top = rows[0]
+    found = [*_measured(top, say), *_state(top, say)]
+    if (
+        top.get("rank") == 0
+        and not top.get("chronic")
+        and top["level"] in ("error", "fatal")
+        and len(rows[0]["first"]["time"])
+    ):
+        found.append(say("it is the earliest error of the log, at {time}", time=top["first"]["time"]))
+    found += _rise(top, say)
+    if change is not None:
+        where = f"{change['source']}:{change['line']}"
+        found.append(
+            say("a change came shortly before, at {time} ({where})", time=change["time"], where=where)
+        )
+    if names := sorted({n for row in rows for n in row.get("blamed_by", [])}):
+        found.append(say("others name it as failing: {names}", names=", ".join(names)))
+    if top.get("only"):
+        found.append(
+            say(
+                "it shows only in {name}, of {count} services",
+                name=top["only"],
+                count=len(overview.get("services", {})),
+            )
+        )
+    if trace := _trace(rows, overview):
+        where = f"{trace['source']}:{trace['line']}"
+        text = "{count} stack traces of {exception} lead to {frame} ({where})"
+        found.append(
+            say(text, count=trace["count"], exception=trace["exception"], frame=trace["frame"], where=where)
+        )
+    if _WEIGHTS.get(top["kind"], 0.0) >= _ROOT and top["kind"] != ERROR.key:
+        found.append(say("it names what is wrong itself, not what follows from it"))
+    return found[:_REASONS]
+
+
+def doubts_of(rows: Sequence[_Row], say: Words = ENGLISH) -> list[str]:
+    """Return short sentences on what speaks against a cause."""
+    top = rows[0]
+    found = []
+    if all(row.get("chronic") for row in rows):
+        found.append(say("it is there all the time, so it is hardly what changed"))
+    if names := sorted({row["blames"] for row in rows if row.get("blames")}):
+        found.append(say("it names another service as failing: {names}", names=", ".join(names)))
+    found += [say.plain(doubt) for doubt in top.get("doubts", [])]
+    if spot := top.get("recovered"):
+        found.append(
+            say("a line says that it was over at {time} ({where})", time=spot["time"], where=_where(spot))
+        )
+    if quiet := top.get("quiet"):
+        text = "not once in the last {told} of the log, in which other lines went on ({where})"
+        found.append(say(text, told=quiet["told"], where=_where(quiet)))
+    return found
+
+
+def against_of(rows: Sequence[_Row]) -> list[Evidence]:
+    """Return the lines that speak against a cause: it was there from the start, it was over, all went well later."""
+    top = rows[0]
+    spots = [top[name] for name in ("recovered", "quiet") if top.get(name)]
+    if all(row.get("chronic") for row in rows):
+        spots.insert(0, top["first"])
+    return evidence(spots)[:_AGAINST]
+
+
+def evidence(spots: Iterable[_Row]) -> list[Evidence]:
+    """Return lines to cite, each once, without blank ones."""
+    seen: dict[tuple[str, int], Evidence] = {}
+    for spot in spots:
+        place = (spot["source"], spot["line"])
+        if place not in seen and spot.get("quote", "").strip():
+            seen[place] = Evidence(source=spot["source"], line=spot["line"], quote=spot["quote"])
+    return list(seen.values())
+
+
+def _where(spot: _Row) -> str:
+    return f"{spot['source']}:{spot['line']}"
+
+
+def _measured(row: _Row, say: Words) -> list[str]:
+    timing = row.get("timing")
+    if not timing:
+        return []
+    text = "it took {low} to {high}, {median} in the middle, measured {measured} times"
+    found = [say(text, **{n: timing[n] for n in ("low", "high", "median", "measured")})]
+    if timing.get("rose"):
+        found.insert(
+            0,
+            say(
+                "it took {early} at first and {late} from {rose} on",
+                **{n: timing[n] for n in ("early", "late", "rose")},
+            ),
+        )
+    if timing.get("until"):
+        found.append(say("measured from this line to the next of “{until}”", until=timing["until"]))
+    return found
+
+
+def _state(row: _Row, say: Words) -> list[str]:
+    found = []
+    if names := row.get("typo"):
+        text = "“{said}” is no known command: it may be a typing error, and “{meant}” may be meant"
+        found.append(say(text, said=names["said"], meant=names["meant"]))
+    if code := row.get("exit_code"):
+        meaning = _EXITS.get(code)
+        found += (
+            [say("exit code {code}: {meaning}", code=code, meaning=say.plain(meaning))] if meaning else []
+        )
+    return found
+
+
+def _rise(row: _Row, say: Words) -> list[str]:
+    rise = row.get("rise")
+    if not rise:
+        return []
+    if rise["direction"] == "up":
+        return [say("it rose {fold}-fold at {time}", fold=rise["fold"], time=rise["time"])]
+    if rise["direction"] == "burst":
+        return [say("it came in a burst at {time}", time=rise["time"])]
+    return [say("it began at {time} and was not there before", time=rise["time"])]
+
+
+def _trace(rows: Sequence[_Row], overview: _Row) -> _Row | None:
+    numbers = {row["id"] for row in rows}
+    return next((t for t in overview.get("traces", []) if numbers & set(t["templates"])), None)

@@ -1,0 +1,134 @@
+"""The paragraphs of the log agent's answers: cause, proof, for and against, what else was looked at; pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agents.log_analysis.judging.reasons import doubts_of
+from kernel.contracts import Finding
+from kernel.wording import Words
+
+#: From this score on a cause is the most likely one; below it is possible.
+_SURE = 0.6
+_NOTES, _CHANGES = 8, 4
+#: How a note begins that counts something, and the note that names a zone.
+_COUNT = re.compile(r"[\d,]+(?= )")
+_ZONE = re.compile(r"time stamps name no zone: taken as (\S+)")
+#: What fields in lines say that nothing failed: such a line is not quoted as one with a word of trouble.
+_HARMLESS = re.compile(
+    r"(?i)[\"']?\berrors?(?:[_ -]?(?:count|rate|code))?[\"']?\s?[:=]\s?[\"']?"
+    r"(?:null|none|nil|false|0(?:\.0+)?%?|\[\]|<nil>)(?![\w.])"
+    r"|[\"']?\bfail(?:ed|ures?)[\"']?\s?[:=]\s?[\"']?0\b"
+    r"|\b(?:no|0|zero|without) (?:\w+ )?(?:errors?|failures?|exceptions?)\b"
+)
+
+_Row = dict[str, Any]
+
+
+def verdict(findings: list[Finding], overview: _Row, rows: list[_Row], say: Words, *, brief: bool) -> str:
+    """Return the cause in one sentence with its time, the lines that prove it, what speaks for and against it."""
+    if not findings:
+        return say("No cause was found. {looked}", looked=looked_at(overview, say))
+    top = findings[0]
+    sure = say("Most likely cause" if top.score >= _SURE else "Possible cause")
+    head = say("{sure} (score {score:.2f}): {title}", sure=sure, score=top.score, title=top.title)
+    began = rows[0]["first"]["time"] if rows else ""
+    if began:
+        head += say(". Since {time}.", time=began)
+    lines = "\n".join(f"- {e.source}:{e.line}  {code(e.quote)}" for e in top.evidence[: 1 if brief else 4])
+    if brief:
+        return f"{head}\n\n{lines}"
+    parts = [head, lines, _listed("What speaks for it:", top.reasons, say)]
+    against = doubts_of(rows, say) if rows else []
+    parts += [_listed("What speaks against it:", against, say), top.detail]
+    return "\n\n".join(part for part in parts if part)
+
+
+def others(findings: list[Finding], say: Words) -> str:
+    """Return the other candidates, a line each."""
+    row = "- {title} (score {score:.2f}, {where})"
+    rows = [
+        say(row, title=f.title, score=f.score, where=f"{f.evidence[0].source}:{f.evidence[0].line}")
+        for f in findings[1:]
+        if f.evidence
+    ]
+    return "\n".join([say("Other candidates:"), *rows]) if rows else ""
+
+
+def observations(overview: _Row, findings: list[Finding], say: Words) -> list[str]:
+    """Return what else was seen: silences, restarts, changes where no cause cites one, how files were read."""
+    texts = [_silence(row, say) for row in overview.get("silences", [])[:2]]
+    if restarts := overview.get("restarts", []):
+        texts.append("\n".join([say("Starts and restarts:"), *map(quoted, restarts[:_CHANGES])]))
+    if not findings and overview.get("changes"):
+        texts.append("\n".join([say("Changes seen:"), *map(quoted, overview["changes"][:_CHANGES])]))
+    notes = [f"{f['source']}: {_note(n, say)}" for f in overview.get("files", []) for n in f.get("notes", [])]
+    if notes:
+        texts.append("\n".join([say("Reading notes:"), *(f"- {note}" for note in notes[:_NOTES])]))
+    return texts
+
+
+def looked_at(overview: _Row, say: Words) -> str:
+    """Return what was looked at: events, window, levels, sources."""
+    window = overview.get("window") or {}
+    names = ", ".join(f["source"] for f in overview.get("files", [])[:6])
+    levels = ", ".join(f"{count} {name}" for name, count in overview.get("levels", {}).items())
+    span = say(" without times")
+    if window.get("from"):
+        span = say(" from {start} to {end}", start=window["from"], end=window["to"])
+    return say(
+        "Looked at {events} events{span} ({levels}) in {names}.",
+        events=overview.get("events", 0),
+        span=span,
+        levels=levels or say("none"),
+        names=names or say("no file"),
+    )
+
+
+def not_found(findings: list[Finding], overview: _Row, say: Words) -> list[str]:
+    """Return what was looked for and not found."""
+    if findings:
+        return []
+    nothing = "no line of level error or worse, and no line that tells of a known kind of failure. {looked}"
+    sought = "Looked for errors, warnings, words of known causes, slow work, bad states, silences, restarts."
+    return [say(nothing, looked=looked_at(overview, say)), say(sought)]
+
+
+def harmless(quote: str) -> bool:
+    """Tell whether the word of trouble in a line only says that there was none."""
+    rest = _HARMLESS.sub(" ", quote)
+    return rest != quote and not re.search(
+        r"(?i)error|exception|fail|fatal|panic|refused|denied|traceback", rest
+    )
+
+
+def quoted(hit: _Row) -> str:
+    """Return a line to cite as an item of a list."""
+    return f"- {hit['source']}:{hit['line']}  {code(hit['quote'])}"
+
+
+def code(text: str) -> str:
+    """Quote log text as code, so that nothing in it is rendered."""
+    return f"`{text.replace('`', chr(39))}`"
+
+
+def _listed(heading: str, items: list[str], say: Words) -> str:
+    return "\n".join([say(heading), *(f"- {item}" for item in items)]) if items else ""
+
+
+def _silence(row: _Row, say: Words) -> str:
+    told = {"told": row.get("told", ""), "start": row["from"], "end": row["to"]}
+    if row.get("of") == "log":
+        return say("The log is silent for {told}, from {start} to {end}.", **told)
+    return say("{name} is silent for {told}, from {start} to {end}.", name=code(row.get("name", "")), **told)
+
+
+def _note(note: str, say: Words) -> str:
+    """Return a note of how a file was read in the requester's language; its count or zone is put in."""
+    if found := _ZONE.fullmatch(note):
+        return say("time stamps name no zone: taken as {zone}", zone=found[1])
+    counted = _COUNT.match(note)
+    if counted is None:
+        return say.plain(note)
+    return counted[0] + say.plain(note[counted.end() :])
