@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.log_analysis.asking.comparing import compare_of
 from agents.log_analysis.asking.histogram import histogram_of
+from agents.log_analysis.asking.inquiries import SCAN_SECONDS, changes, compare, entities, follow
 from agents.log_analysis.asking.overview import overview_of
 from agents.log_analysis.asking.searching import Query, read_cursor, read_level, read_time, search_of
 from agents.log_analysis.asking.surroundings import context_of
 from agents.log_analysis.asking.templates import Choice, templates_of
-from agents.log_analysis.asking.windows import split_windows
 from agents.log_analysis.reading import find, open_reading
 from agents.runtime.tools import Tool, ToolContext, in_thread, tool
 from kernel.errors import Correctable, NightdeskError
 from kernel.settings import Settings
-
-#: Seconds: each tool may be the first to read the log. At 2.5 MB/s (220 MB took 88 s beside another run) a log
-#: of a gigabyte takes seven minutes; what bounds a run is its deadline.
-SCAN_SECONDS = 600.0
 
 
 @tool(timeout=SCAN_SECONDS)
@@ -140,26 +135,6 @@ def histogram(
     return histogram_of(reading, query, bucket)
 
 
-@tool(timeout=SCAN_SECONDS)
-def compare(
-    ctx: ToolContext, split_at: str = "", before: str = "", after: str = "", source: str = ""
-) -> dict[str, Any]:
-    """Compare two windows: which kinds of lines are new, got more, got fewer or vanished, per 1,000 events.
-
-    Args:
-        split_at: ISO time (or `line 1302` for logs without times) that parts before from after.
-        before: A window `FROM..TO` of ISO times instead; with `after`.
-        after: The other window `FROM..TO`.
-        source: One source by name; empty for all.
-
-    Example: compare(split_at="2026-11-29T10:20:00Z")
-    """
-    reading = open_reading(ctx)
-    file = reading.number(source)
-    windows = split_windows(reading, file, split_at, before, after)
-    return compare_of(reading, file, *windows, by_line=split_at.startswith("line "))
-
-
 async def read_line(ctx: ToolContext, source: str, line: int) -> str | None:
     """Return the redacted text of a cited line, or None where the source or the line does not exist."""
 
@@ -176,4 +151,4 @@ async def read_line(ctx: ToolContext, source: str, line: int) -> str | None:
 
 def tools(_settings: Settings) -> list[Tool]:
     """Return the agent's tools."""
-    return [overview, templates, search, context, histogram, compare]
+    return [overview, templates, search, context, histogram, compare, changes, entities, follow]

@@ -8,6 +8,7 @@ from typing import Any
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.baselines import KINDS, Window, baseline
+from agents.log_analysis.judging.services import rank_services
 from agents.log_analysis.judging.windows import Comparison, Shift, Side, compared
 from agents.log_analysis.reading import Reading, find, fit
 from agents.log_analysis.scanning.summary import summarise
@@ -17,6 +18,8 @@ from kernel.errors import Correctable
 _ROWS = 8
 _LISTS = ("new", "vanished", "more", "fewer", "rare")
 _RARE_ROWS = 3
+#: Ranking services reads the lines again (some 3 s for so many events); no service and one are not ranked.
+_RANKED_EVENTS, _RANKED, _REASONS, _TWO = 500_000, 5, 3, 2
 
 
 def compare_of(
@@ -91,7 +94,24 @@ def _answer(reading: Reading, side: Side, windows: list[dict[str, Any]]) -> dict
         answer[f"{name}_total"] = len(shifts)
         rows = _RARE_ROWS if name == "rare" else _ROWS
         answer[name] = [_row(reading, found, shift) for shift in shifts[:rows]]
-    return fit(answer, "rare", "fewer", "more", "vanished", "new")
+    if ranked := _services(reading, side):
+        answer["services"] = ranked
+    return fit(answer, "rare", "fewer", "more", "vanished", "services", "new")
+
+
+def _services(reading: Reading, side: Side) -> list[dict[str, Any]]:
+    """Return the services by what rose, vanished and is blamed; nothing for one service, or for a very large log."""
+    scan = reading.scan
+    if len(scan.services) <= _TWO or scan.table.rows > _RANKED_EVENTS:
+        return []
+    return [
+        {
+            "service": reading.text(scan.services[suspect.service], 60),
+            "score": round(suspect.score, 1),
+            "reasons": [reading.text(reason, 200) for reason, _ in suspect.reasons[:_REASONS]],
+        }
+        for suspect in rank_services(scan, side)[:_RANKED]
+    ]
 
 
 def _normalised(found: Comparison) -> str:

@@ -24,7 +24,7 @@ _STEPS_LEFT_OUT = 2
 _BURST = 3
 #: So near to its place, in buckets, a change must show, and as this fold.
 _NEAR = 5
-_SHARP = 1.6
+_SHARP = 1.9
 #: Templates whose changes lie within so many buckets of each other changed together.
 _TOGETHER = 1
 

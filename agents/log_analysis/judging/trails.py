@@ -96,8 +96,8 @@ def with_text(scan: Scan, files: Collection[int] | None = None) -> Iterator[tupl
                 yield row, text
 
 
-def id_kind(scan: Scan) -> str:
-    """Return the kind of id that joins a log's lines, or an empty text where none does."""
+def id_kind(scan: Scan, joined: float = _JOINED) -> str:
+    """Return the kind of id that joins a log's lines (so many an id), or an empty text where none does."""
     lines = 0
     found: dict[str, Counter[str]] = {kind: Counter() for kind in _KINDS}
     for file in range(len(scan.files)):
@@ -106,13 +106,13 @@ def id_kind(scan: Scan) -> str:
             for kind, pattern in _KINDS.items():
                 if match := pattern.search(text):
                     found[kind][match[match.lastindex or 1]] += 1
-    joined = {
+    fit = {
         kind: ids.total()
         for kind, ids in found.items()
-        if ids.total() >= max(2.0, _COVERED * lines) and ids.total() >= _JOINED * len(ids) and len(ids) > 1
+        if ids.total() >= max(2.0, _COVERED * lines) and ids.total() >= joined * len(ids) and len(ids) > 1
     }
-    most = max(joined.values(), default=0)
-    return next((kind for kind in _KINDS if joined.get(kind, 0) > _NEARLY * most), "")
+    most = max(fit.values(), default=0)
+    return next((kind for kind in _KINDS if fit.get(kind, 0) > _NEARLY * most), "")
 
 
 def id_of(kind: str, text: str) -> str:

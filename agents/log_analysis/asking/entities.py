@@ -1,0 +1,69 @@
+"""Breaks logs down by who: hosts, services, pods, users, addresses, ids or a field, beside their share of all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.log_analysis.asking.searching import Query, compile_pattern, read_cursor
+from agents.log_analysis.formats.times import iso
+from agents.log_analysis.judging.entities import Breakdown, breakdown, choose
+from agents.log_analysis.judging.naming import FIELD
+from agents.log_analysis.reading import Reading, fit
+from agents.log_analysis.scanning.table import Row
+from kernel.errors import Correctable
+
+KINDS = ("host", "service", "pod", "node", "user", "ip", "trace")
+#: Rows of one page at most.
+PAGE = 40
+
+
+def entities_of(
+    reading: Reading, by: str, query: Query, *, limit: int = 15, cursor: str = ""
+) -> dict[str, Any]:
+    """Return a page of entities, the most frequent first, with totals and whether it is one or all."""
+    chosen = by if by not in ("", "auto") else choose(reading.scan, query.file)
+    if chosen not in KINDS and not FIELD.fullmatch(chosen):
+        raise Correctable(
+            f"{by[:60]!r} is nothing to break down by",
+            next_step=f"Use auto, {', '.join(KINDS)}, or the name of a field.",
+        )
+    pattern = compile_pattern(query.pattern) if query.pattern else None
+
+    def wanted(row: Row, text: str) -> bool:
+        return query.wants(row) and (pattern is None or bool(pattern.search(text)))
+
+    found = breakdown(reading.scan, chosen, wanted, query.file)
+    ordered = sorted(found.some.items(), key=lambda item: (-item[1], item[0]))
+    skip, limit = read_cursor(cursor), max(1, min(limit, PAGE))
+    rows = [_row(reading, found, entity, count) for entity, count in ordered[skip : skip + limit]]
+    answer: dict[str, Any] = {
+        "by": chosen,
+        "events": found.events,
+        "of_all": found.every,
+        "named": found.some.total(),
+        "entities_total": len(ordered),
+        "entities_in_all": len(found.all),
+        "from": skip,
+        "entities": rows,
+    }
+    if statement := found.statement():
+        answer["statement"] = reading.text(statement)
+    if found.dropped:
+        answer["note"] = f"too many to count: {found.dropped:,} rare ones were dropped"
+    fit(answer, "entities")
+    shown = skip + len(answer["entities"])
+    return {**answer, "cursor": str(shown)} if shown < len(ordered) else answer
+
+
+def _row(reading: Reading, found: Breakdown, entity: str, count: int) -> dict[str, Any]:
+    first = found.firsts[entity]
+    whole = found.all[entity]
+    some, every = max(1, found.some.total()), max(1, found.all.total())
+    return {
+        "entity": reading.text(entity, 80),
+        "count": count,
+        "share": round(count / some, 3),
+        "all": whole,
+        "share_of_all": round(whole / every, 3),
+        "first": {"source": reading.name(first.file), "line": first.line, "time": iso(first.time)},
+    }

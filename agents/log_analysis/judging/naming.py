@@ -1,0 +1,99 @@
+"""What a line names: addresses, users, nodes, pods, or the value of a field, by shapes that logs share; pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+#: Returns the entities of one line.
+Namer = Callable[[str], Sequence[str]]
+
+#: Entities of one line that are looked at, and characters of a line and of a value.
+_PER_LINE, _TEXT, _VALUE = 8, 8_000, 120
+
+_IP = re.compile(
+    r"(?<![\w.:])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\d)|(?<![\w:.])((?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4})(?![\w:.])"
+)
+_USER = re.compile(
+    r"(?i)(?<![A-Za-z])(?:user(?:[_. -]?(?:name|id))?|login|account|logname)"
+    r"[\"'\\]{0,3}(?:=|\s?:\s?)[\"'\\]{0,3}([\w.@$+-]{1,64})"
+    r"|\b(?:invalid user|for user|user) ([\w.@$+-]{1,64})|\bfor ([\w.@$+-]{1,64}) from\b"
+)
+_NODE = re.compile(
+    r"(?i)(?<![\w-])((?:[a-z]{1,12}-){0,3}(?:node|host|worker|server|rack|instance|broker|vm|blade)[-_]?\d[\w-]{0,30})"
+)
+_POD = re.compile(
+    r"(?i)\bpod(?:[_. -]?name)?[\"'\\]{0,3}\s?[=:/]\s?[\"'\\]{0,3}(?:[a-z0-9-]{1,60}/)?([a-z0-9][a-z0-9.-]{1,80})"
+    r"|(?<![\w-])([a-z0-9][a-z0-9-]{1,60}-[0-9a-f]{6,10}-[a-z0-9]{5})(?![\w-])"
+)
+_NO_NAMES = frozenset(
+    [
+        *("unknown", "from", "by", "is", "was", "has", "with", "not", "null", "none", "nil", "true", "false"),
+        *("request", "requests", "agent", "id", "name", "input", "data", "session", "logged", "and", "or"),
+        *("in", "on", "the", "a", "uid", "euid", "tty", "ruser", "rhost"),
+    ]
+)
+#: A field's name as a caller may write it.
+FIELD = re.compile(r"[A-Za-z_@][\w.@-]{0,60}")
+#: A column of names: words with a letter first and a digit in them, nearly everywhere at one place.
+_NAME_WORD = re.compile(r"[A-Za-z][\w.:-]{0,60}\d[\w.:-]{0,20}")
+_COLUMNS, _IN_COLUMN, _REPEATED, _FEWEST = 10, 0.95, 0.93, 40
+
+
+def namer(by: str) -> Namer:
+    """Return how lines name what is asked: ip, user, node, pod, or the value of a field of that name."""
+    pattern = {"ip": _IP, "user": _USER, "node": _NODE, "pod": _POD}.get(by)
+    if pattern is None:
+        return field_namer(by)
+
+    def names(text: str) -> list[str]:
+        found: dict[str, None] = {}
+        for match in pattern.finditer(text[:_TEXT]):
+            value = match[match.lastindex or 1].rstrip(".-")
+            if value.lower() not in _NO_NAMES and (by != "ip" or ":" in value or _is_ip(value)):
+                found[value] = None
+                if len(found) >= _PER_LINE:
+                    break
+        return list(found)
+
+    return names
+
+
+def field_namer(field: str) -> Namer:
+    """Return how lines give a field: `"field": "x"`, `field=x`, `field: x`, case ignored."""
+    pattern = re.compile(
+        rf"(?i)(?<![\w.-]){re.escape(field)}[\"'\\]{{0,3}}\s?[=:]\s?(?:\\?[\"']([^\"'\\]{{0,{_VALUE}}})|([^\s,;&\]\)\}}\"']{{1,{_VALUE}}}))"
+    )
+
+    def names(text: str) -> list[str]:
+        match = pattern.search(text[:_TEXT])
+        value = (match[1] or match[2] or "") if match else ""
+        return [value] if value else []
+
+    return names
+
+
+def column_namer(texts: Sequence[str]) -> tuple[Namer, int] | None:
+    """Return how lines name their origin in a column of its own, and which (from 1), or None.
+
+    Such a column holds a word with a digit in nearly every line; several words occur, and most of them often.
+    """
+    rows = [text.split(None, _COLUMNS)[:_COLUMNS] for text in texts]
+    if len(rows) < _FEWEST:
+        return None
+    for place in range(_COLUMNS):
+        words = [row[place] for row in rows if len(row) > place]
+        named = Counter(word for word in words if _NAME_WORD.fullmatch(word))
+        if named.total() >= _IN_COLUMN * len(rows) and 1 < len(named) <= _REPEATED * len(rows):
+            return (lambda text, n=place: _word(text, n)), place + 1
+    return None
+
+
+def _word(text: str, place: int) -> list[str]:
+    words = text.split(None, place + 1)
+    return [words[place][:_VALUE]] if len(words) > place and _NAME_WORD.fullmatch(words[place]) else []
+
+
+def _is_ip(value: str) -> bool:
+    return all(int(part) <= 255 for part in value.split("."))  # noqa: PLR2004 - one byte
