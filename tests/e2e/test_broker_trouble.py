@@ -36,7 +36,7 @@ def until(happened: Callable[[], Any], what: str, *, seconds: float = 90) -> Any
     while time.monotonic() < end:
         if found := happened():
             return found
-        time.sleep(0.05)  # between two looks at the state
+        time.sleep(0.2)  # between two looks at the state, each of which may be a process
     raise AssertionError(f"{what} did not come within {seconds} s")
 
 

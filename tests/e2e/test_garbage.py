@@ -1,9 +1,10 @@
-"""Prove item 6: a thousand messages of eight kinds of garbage, mixed with good runs, against a whole desk."""
+"""Hundreds of messages of eight kinds of garbage, mixed with good runs, against a whole desk."""
 
 from __future__ import annotations
 
 import itertools
 import json
+import os
 import time
 import uuid
 from pathlib import Path
@@ -30,7 +31,9 @@ KINDS = (
     "pickle",
     "too long",
 )
-PER_KIND, RUNS = 125, 50
+#: CI takes a third; GARBAGE_PER_KIND=125 is the thousand of messages that docs/reliability.md tells of.
+PER_KIND = int(os.environ.get("GARBAGE_PER_KIND", "40"))
+RUNS = PER_KIND * 2 // 5
 QUEUES = ("coordinator", "agents.log_analysis", "agents.notification", "memory", "maintenance")
 PATIENCE = 120.0
 LOG = """2026-11-30T03:10:00Z INFO checkout started
@@ -57,7 +60,7 @@ def push_and_submit(app: Celery, url: str, log: Path) -> list[str]:
     return run_ids
 
 
-def test_a_thousand_messages_of_garbage_stop_no_worker_and_no_run(tmp_path: Path) -> None:
+def test_hundreds_of_messages_of_garbage_stop_no_worker_and_no_run(tmp_path: Path) -> None:
     log = tmp_path / "checkout.log"
     log.write_text(LOG, encoding="utf-8")
     with running_desk(tmp_path) as desk:
@@ -69,7 +72,9 @@ def test_a_thousand_messages_of_garbage_stop_no_worker_and_no_run(tmp_path: Path
         assert len(run_ids) == RUNS
         reports = [app.AsyncResult(run_id).get(timeout=PATIENCE) for run_id in run_ids]
         end = time.monotonic() + PATIENCE
-        while (kept := desk.run("dead-letters", "list", "--json", "--limit", "1").json["kept"]) < 1000:
+        while (kept := desk.run("dead-letters", "list", "--json", "--limit", "1").json["kept"]) < len(
+            KINDS
+        ) * PER_KIND:
             assert time.monotonic() < end, kept
         took = time.monotonic() - began
         after = pids(desk)
@@ -83,5 +88,5 @@ def test_a_thousand_messages_of_garbage_stop_no_worker_and_no_run(tmp_path: Path
     assert {report["state"] for report in reports} == {"succeeded"}, json.dumps(reports[:2])[:3000]
     counts = {kind: sum(GARBAGE[kind][1] in one["reason"] for one in letters) for kind in KINDS}
     assert counts == dict.fromkeys(KINDS, PER_KIND)
-    assert len(letters) == 1000
+    assert len(letters) == len(KINDS) * PER_KIND
     assert {one["queue"] for one in letters} == set(QUEUES)

@@ -105,7 +105,7 @@ def until(happened: Callable[[], Any], what: str, *, seconds: float = 120) -> An
     end = time.monotonic() + seconds
     while not (found := happened()):
         assert time.monotonic() < end, f"{what} did not come within {seconds} s"
-        _pause.wait(0.05)
+        _pause.wait(0.2)
     return found
 
 

@@ -59,7 +59,9 @@ class Desk:
 
     def variables(self, environment: Mapping[str, str] | None = None) -> dict[str, str]:
         """The whole environment of a command: ours without any NIGHTDESK_ of the caller, and the desk's."""
-        ours = {name: value for name, value in os.environ.items() if not name.startswith("NIGHTDESK_")}
+        # without COLUMNS (pytest-xdist sets 80): a table in a pipe is as wide as it needs
+        kept = (name for name in os.environ if not name.startswith("NIGHTDESK_") and name != "COLUMNS")
+        ours = {name: os.environ[name] for name in kept}
         return {
             **ours,
             "NIGHTDESK_DATA_DIR": str(self.data_dir),

@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.integration
 ROOT = Path(__file__).parents[3]
-_KILLS = 40
+_KILLS = 24
 
 
 def test_kill_9_in_the_middle_of_any_write_loses_and_doubles_nothing() -> None:
