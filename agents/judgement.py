@@ -29,7 +29,11 @@ async def judged(
     spec: AgentSpec, work: Work, resources: Resources, outcome: Outcome, turns: Sequence[DoneTurn] = ()
 ) -> tuple[Outcome, list[str]]:
     """Return the outcome as the checkers leave it, and what was refused."""
-    proved, refused = await check(outcome, read=_reader(spec, work, resources))
+    calls = [call for turn in turns for call in turn.calls]
+    results = [call.value for call in calls if call.value is not None]
+    told = [work.model_dump_json(), *served_texts(work, turns).values()]
+    told += [text for call in calls for text in (call.error or {}).values()]
+    proved, refused = await check(outcome, read=_reader(spec, work, resources), results=results, texts=told)
     cited, wrong = await _cited(work, resources, proved, turns)
     return cited, [*refused, *wrong]
 

@@ -22,7 +22,7 @@ _ERROR_STREAK_WITHDRAW = 5
 #: What a model is told to do about what the checkers refused.
 _MEND = (
     "Quote lines that a tool returned, as they stand; cite only memories that you were given, each in a sentence "
-    "that says what the memory says."
+    "that says what the memory says; give a number as a tool returned it, exactly, or leave it out."
 )
 
 OnText = Callable[[str | None], Awaitable[None]]

@@ -49,3 +49,66 @@ async def test_a_finding_without_proof_falls() -> None:
 async def test_an_agent_that_reads_no_lines_makes_no_findings() -> None:
     kept, refused = await check(Outcome(findings=[finding(("app.log", 2, "pool"))]), read=None)
     assert (kept.findings, len(refused)) == ([], 1)
+
+
+async def test_evidence_against_is_read_again_too() -> None:
+    told = finding(("app.log", 2, "pool exhausted")).model_copy(
+        update={"against": [Evidence(source="app.log", line=1, quote="INFO started"), Evidence(source="app.log", line=1, quote="FATAL")]}
+    )  # fmt: skip
+    kept, refused = await check(Outcome(findings=[told]), read=read)
+    assert [e.quote for e in kept.findings[0].against] == ["INFO started"]
+    assert refused == ["app.log:1 does not say 'FATAL'"]
+
+
+RESULTS = [{"events": 2000, "levels": {"error": 120}}]
+
+
+async def test_a_sentence_with_a_number_that_no_tool_returned_goes_and_is_named() -> None:
+    told = Outcome(
+        answer="The pool is empty. It happened 400 times. There are 120 errors.\n- app.log:2  `400 times`",
+        findings=[finding(("app.log", 2, "pool exhausted: 2/2"))],
+    )
+    kept, refused = await check(told, read=read, results=RESULTS)
+    assert kept.answer == "The pool is empty. There are 120 errors.\n- app.log:2  `400 times`"
+    assert refused == [
+        "'400' is no number that a tool returned or a cited line says: 'It happened 400 times.'"
+    ]
+    assert [n.why for n in strip(kept, refused).not_done] == refused
+
+
+async def test_numbers_of_findings_are_checked_and_a_title_loses_only_the_number() -> None:
+    told = finding(("app.log", 2, "pool exhausted")).model_copy(
+        update={
+            "title": "pool exhausted 400 times, 120 errors",
+            "detail": "It has 120 errors; 4,000 lines tell of it. 池中有２/2。",
+            "reasons": ["120 errors", "在 300 条记录中出现"],
+        }
+    )
+    kept, refused = await check(Outcome(answer="see", findings=[told]), read=read, results=RESULTS)
+    [only] = kept.findings
+    assert only.title == "pool exhausted … times, 120 errors"
+    assert only.detail == "It has 120 errors; 池中有２/2。"
+    assert only.reasons == ["120 errors"]
+    assert len(refused) == 3
+
+
+async def test_an_answer_of_nothing_but_wrong_numbers_says_that() -> None:
+    kept, refused = await check(Outcome(answer="There are 7 errors."), read=read, results=RESULTS)
+    assert kept.answer == "Nothing that was claimed could be proved by what the tools returned."
+    assert len(refused) == 1
+    found = Outcome(answer="There are 7 errors.", findings=[finding(("app.log", 2, "pool"))])
+    assert (await check(found, read=read, results=RESULTS))[0].answer == "t"
+
+
+async def test_the_number_of_a_lists_entries_proves_itself() -> None:
+    told = Outcome(answer="Error lines (2 of 120):\n- a\n- b")
+    assert await check(told, read=read, results=RESULTS) == (told, [])
+    kept, refused = await check(
+        Outcome(answer="Error lines (3 of 120):\n- a\n- b"), read=read, results=RESULTS
+    )
+    assert (kept.answer, len(refused)) == ("- a\n- b", 1)
+
+
+async def test_an_agent_that_reads_no_lines_has_numbers_of_its_own() -> None:
+    told = Outcome(answer="Restarted 3 pods in 2 zones.")
+    assert await check(told, read=None) == (told, [])
