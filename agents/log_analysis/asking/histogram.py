@@ -22,11 +22,12 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 def histogram_of(reading: Reading, query: Query, bucket: str) -> dict[str, Any]:
-    """Return counts per bucket with a sparkline; empty buckets are not listed."""
+    """Return counts per bucket of the query's window, the mean per minute and the peak; empty buckets are left out."""
     summary = summarise(reading.scan, query.file)
     if summary.start is None or summary.end is None:
         raise Correctable("the log has no times", next_step="Use search or context by line instead.")
-    window = summary.end - summary.start
+    start = max(summary.start, query.since if query.since is not None else summary.start)
+    window = max(0.0, min(summary.end, query.until if query.until is not None else summary.end) - start)
     width = _width(bucket, window)
     counts: Counter[int] = Counter()
     total = untimed = 0
@@ -35,15 +36,19 @@ def histogram_of(reading: Reading, query: Query, bucket: str) -> dict[str, Any]:
         if row is None or math.isnan(row.time):
             untimed += 1
         else:
-            counts[int((row.time - summary.start) // width)] += 1
+            counts[int((row.time - start) // width)] += 1
     highest = max(counts.values(), default=0)
     last = int(window // width)
     line = "".join(_BARS[math.ceil(counts[n] * 7 / highest)] if counts[n] else " " for n in range(last + 1))
-    rows = [{"from": iso(summary.start + n * width), "count": counts[n]} for n in sorted(counts)]
+    rows: list[dict[str, Any]] = [
+        {"from": iso(start + n * width), "count": counts[n]} for n in sorted(counts)
+    ]
     answer = {
         "bucket_seconds": width,
         "total": total,
         "without_time": untimed,
+        "per_minute": round(total * 60 / window, 2) if window else total,
+        "peak": max(rows, key=lambda row: row["count"], default={}),
         "sparkline": line,
         "buckets": rows,
     }
