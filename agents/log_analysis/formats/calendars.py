@@ -36,6 +36,8 @@ _SLACK = timedelta(days=1)
 #: A clock without a date that goes back by more than this has passed midnight.
 _MIDNIGHT = 3600.0
 DAY = 86_400.0
+#: Lines may be so much out of order; a month that lies further back is that of the next year.
+_DISORDER = 7 * DAY
 _EPOCH = 719_163  # ordinal of 1970-01-01
 
 
@@ -62,8 +64,9 @@ def from_tai(label: int) -> float:
 class Calendar:
     """Settles the years and days that the stamps of one file leave out, by its last change and by their order.
 
-    The first stamp takes the latest year that does not lie after the file's last change; each next one takes
-    the year that brings it nearest to the stamp before, so that a log that passes New Year goes on.
+    The first stamp takes the latest year that does not lie after the file's last change. Each next one goes on:
+    it takes the next year where it would lie more than a week before the one before it, unless that leads past
+    the last change; then it takes the nearest.
     """
 
     def __init__(self, reference: datetime) -> None:
@@ -107,6 +110,9 @@ class Calendar:
                 continue
         if self._last is not None and days:
             last = self._last
+            onward = next((d for d in days if d + clock >= last - _DISORDER), None)
+            if onward is not None and onward + clock <= self._latest:
+                return onward
             return min(days, key=lambda d: abs(d + clock - last))
         past = [d for d in days if d + clock <= self._latest]
         if not past:

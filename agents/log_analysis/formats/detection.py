@@ -92,7 +92,7 @@ class Tally:
     @property
     def form(self) -> str:
         """Return the kind that was asked for, else the kind that most lines are."""
-        return self._forced or max(self.forms, key=lambda f: self.forms[f], default="empty")
+        return self._forced or max(self.forms, key=lambda f: (self.forms[f], f != "plain"), default="empty")
 
     @property
     def confidence(self) -> float:

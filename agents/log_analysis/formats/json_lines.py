@@ -37,7 +37,9 @@ _MAKERS: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = tuple(
 
 def maker(fields: Mapping[str, Any]) -> str:
     """Return whose JSON a mapping is."""
-    keys = fields.keys()
+    keys = set(fields)
+    if "message" in keys and not isinstance(fields.get("level"), str):
+        keys.discard("level")  # zerolog writes words
     for name, every, some in _MAKERS:
         if every <= keys and (not some or some & keys):
             return name

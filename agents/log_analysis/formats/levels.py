@@ -145,7 +145,7 @@ def from_text(text: str) -> tuple[Level, int]:
     for found in _PLACE.finditer(head):
         word = found[1]
         level = _SPOKEN.get(word.lower()) or _LATIN.get(word.upper() if word[0].isupper() else "")
-        if level is not None:
+        if level is not None and (word != "log" or head[found.start() : found.start() + 1] != "."):
             # `error opening x`: the word is part of the sentence, so the sentence keeps it
             plain = not word.isupper() and head[found.end() : found.end() + 1].isspace()
             return level, 0 if plain else found.end()

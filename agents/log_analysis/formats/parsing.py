@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ _LOGFMT = re.compile(r"([A-Za-z_@][\w.@/-]*)=(\"(?:[^\"\\]|\\.)*\"|\S*)")
 _LOGFMT_START = re.compile(
     r"^(?:[A-Za-z_@][\w.@/-]{0,80}=(?:\"(?:[^\"\\]|\\.){0,4000}\"|[^\s\"]\S{0,4000}|) ?){2}"
 )
+_COMMENT = re.compile(r"#[A-Za-z][\w-]{1,30}(?::|\s)")
 #: Fewer pairs also stand in prose.
 _PAIRS = 3
 #: What fields named `error` say when there is none.
@@ -62,11 +63,18 @@ class Parser:
                 return self._mapping(pairs, "logfmt", nesting)
         return self._plain(text, nesting)
 
-    def learn(self, lines: Iterable[str]) -> None:
-        """Learn from a file's first lines what later ones leave open: columns, and which way dates are written."""
-        lines = list(lines)
-        self.stamps.learn(lines)
-        for line in lines[:_HEADERS]:
+    def prepare(self, first: Sequence[str], last: Sequence[str] = (), before: float | None = None) -> None:
+        """Learn from a file's first and last lines what the others leave open, and where the file before it ended.
+
+        That is: the columns of a table, whether dates are written day first, and the year of stamps without one.
+        """
+        self.stamps.learn(first)
+        for line in reversed(last):
+            if self.stamps.settle(line):
+                break
+        if before is not None:
+            self.stamps.follow(before)
+        for line in first[:_HEADERS]:
             self._table.header(line)
 
     @property
@@ -108,9 +116,12 @@ class Parser:
         if table.columns and text[:1] != "#":
             cells = table.row(text)
             return None if cells is None else self._mapping(cells, table.form, 0)
-        if text[:1] == "#" or not self._tally.forms:
-            table.header(text, forced=self._forced in TABLES)
-        return None
+        comment = text[:1] == "#"
+        if (comment or not self._tally.forms) and table.header(text, forced=self._forced in TABLES):
+            self._tally.note(table.form)
+            return Record(None, Level.unknown, text)
+        # what a table says of itself is neither a row nor a moment of the log
+        return Record(None, Level.unknown, text) if comment and _COMMENT.match(text) else None
 
     def _json(self, text: str, nesting: int) -> Record | None:
         if text[:1] == " ":

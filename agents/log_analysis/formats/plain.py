@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agents.log_analysis.formats.levels import Level, from_severity, from_status, from_text, hint
+from agents.log_analysis.formats.levels import Level, from_severity, from_status, from_text, from_value, hint
 from agents.log_analysis.formats.record import Record
 from agents.log_analysis.formats.times import Stamps
 
@@ -20,6 +20,8 @@ _SYSLOG_5424 = re.compile(
     r"^\s?([\w.:-]{1,255}) ([\w./-]{1,48}) ([\w./-]{1,128}) ([\w./-]{1,32}) "
     r"(?:-|(?:\[[\w@.-]{1,64}(?: [\w.@-]{1,64}=\"(?:[^\"\\]|\\.){0,2000}\"){0,60}\]){1,10})(?: |$)"
 )
+_SD_LEVEL = re.compile(r"\b(?:level|severity|lvl)=\"(\w{1,12})\"")
+_SD = 1000
 _PRIORITY = re.compile(r"^<(\d{1,3})>(?:1 )?")
 _SPRING = re.compile(r"^\s{0,4}(?:\d+ )?(?:--- )?(?:\[[^\]]{0,80}\] ?){0,3}([\w.$#/-]{3,80})\s{0,40}:\s")
 _DASHED = re.compile(r"^(?:\[[^\]]{0,40}\]\s{1,4})?([a-z][\w.$-]{2,60}) - (?=\S)")
@@ -89,9 +91,12 @@ class TextReader:
             time, start, end = found
             rest = text[end:] if start <= _BEFORE_LEVEL else text
         level, stop = from_text(rest)
-        if not level and found and not found[1]:
-            level = from_text(text)[0] if text[:1] in "IWEF<" else level
+        if not level and found:
+            # before the time: `I0102 …`, `MainThread::ERROR::2011-…`
+            level = from_text(text[: found[1]] if found[1] else text[:6])[0]
         service, host, message = self._head(rest, stop, timed=found is not None)
+        if self.form == "syslog5424" and not level and (word := _SD_LEVEL.search(rest, 0, _SD)):
+            level = from_value(word[1])
         named, status = bool(level), None
         if '"' in text or "tatus" in text:
             status = _STATUS.search(text)

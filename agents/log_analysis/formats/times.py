@@ -56,11 +56,14 @@ class Stamps:
         """Go on from the last moment of the file before, where stamps name no year."""
         self._dates.follow(moment)
 
-    def settle(self, last: str) -> None:
+    def settle(self, last: str) -> bool:
         """Take the stamp of the file's last line for the latest there is: it settles the year of the first."""
         probe = Stamps(self.reference, self._zone.name)
-        if (found := probe.find(last)) is not None and probe._dates.yearless:
-            self._dates = Dates(datetime.fromtimestamp(found[0], UTC))
+        found = probe.find(last)
+        if found is not None and probe._dates.yearless:
+            day_first, self._dates = self._dates.day_first, Dates(datetime.fromtimestamp(found[0], UTC))
+            self._dates.day_first = day_first
+        return found is not None
 
     def learn(self, lines: Iterable[str]) -> None:
         """Learn from the first lines whether numeric dates are written day first."""

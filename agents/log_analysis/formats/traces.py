@@ -13,12 +13,14 @@ _EXCEPTION = re.compile(rf"(?:(?:Uncaught|Unhandled) (?:exception )?)?{_CLASS}")
 #: A line that can only be inside a trace.
 _INSIDE = re.compile(
     r"\s{1,40}at \S|\s{0,40}\.\.\. \d{1,9} (?:more|common frames|lines matching|frames)"
-    r"|\s{0,40}(?:Caused by|Suppressed|Wrapped by):|\s{1,40}File \"|\s{0,40}---> |\s{0,40}--- End of "
+    r"|\s{0,40}(?:Caused by|Suppressed|Wrapped by):"
+    r"|\s{0,40}File \"[^\"]{1,300}\", line \d|\s{0,40}---> |\s{0,40}--- End of "
     r"|goroutine \d{1,12} \[|\[signal |\t\S{1,300}\.go:\d|\s{0,40}During handling of the above"
     r"|\s{0,40}The above exception was|\s{1,40}\| |\s{1,40}\+-{2,4}|\[stacktrace\]|[Ss]tack (?:trace|backtrace):"
     r"|#\d{1,4} {1,3}\S|created by \S|\s{1,40}[\^~]{1,200}\s{0,9}$|exit status \d{1,3}$|\s{1,40}\d{1,4}: \S"
     r"|note: (?:run with|Some details)|\s{1,40}from \S{1,300}:\d|\s{1,40}\[cause\]: |\s{1,40}\[errors\]: "
     r"|Next [A-Z]\S{1,200}(?:Exception|Error): |\s{2,40}thrown in |\s{1,40}at async |\S{1,300}\.rb:\d{1,7}:in [`']"
+    r"|[\"')\]}]{1,4}\s{0,9}$"
 )
 #: A line that begins a trace, or ends a Python one.
 _HEAD = re.compile(
@@ -33,7 +35,7 @@ _ROOT = re.compile(
     rf"|\S{{1,300}}\.rb:\d{{1,7}}:in .{{0,2000}}\([A-Z]\w*(?:::\w+){{0,9}}\))$"
 )
 #: First characters of lines inside traces: asked first, because most lines are not.
-_STARTS = frozenset(" \t#.[gcCSDTWens-/Nab")
+_STARTS = frozenset(" \t#.[gcCSDTWens-/NabF\"')]}")
 #: Every line that names an exception has one of these.
 _STEMS = (
     "Error", "Exception", "panic", "Traceback", "fatal", "Fault", "Throwable", "Interrupt", "Warning", "Exit",
