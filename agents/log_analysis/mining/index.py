@@ -60,16 +60,19 @@ class Index:
         self._sizes[group, len(tokens)] = self._sizes.get((group, len(tokens)), 0) + 1
         if template.merged:  # values found by masking match exactly; only merged places need a search
             self._wild.setdefault((group, len(tokens), first), []).append(number)
-        hashes = [hash((place, token)) for place, token in enumerate(tokens)]
+        if len(tokens) <= 1:
+            return []
+        # of text, for hashes of small tuples differ by much the same at every place: swapped words would collide
+        hashes = [hash(f"{place} {token}") for place, token in enumerate(tokens)]
         whole = hash((group, len(tokens))) + sum(hashes)
         found = []
-        for place, token in enumerate(tokens):
-            if len(tokens) > 1 and _may_vary(token):
-                like = self._places.setdefault(whole - hashes[place], [])
+        for place, own in enumerate(hashes):
+            like = self._places.get(whole - own)
+            if like is None:
+                self._places[whole - own] = [number]
+            else:
                 like.append(number)
                 found.append((place, like))
-            elif token == WILD and len(tokens) > 1 and (names := self._places.get(whole - hashes[place])):
-                found.append((place, names))
         return found
 
     def add(self, number: int) -> None:
@@ -77,35 +80,29 @@ class Index:
         template = self._templates[number]
         group, tokens = template.group, template.tokens
         for place, like in self.file(number):
-            twin = (*tokens[:place], WILD, *tokens[place + 1 :])
-            # a host or file name beside values at the same place is a value too
-            if values := self._values(number, place, like):
-                self.unite([number, *values], twin)
-                return
-            if tokens[place] == WILD:
-                continue
-            if len(like) >= (DISTINCT_LIMIT if place else FIRST_DISTINCT_LIMIT):
-                self.unite(like, twin)
+            members = self._values(tokens[place], place, like)
+            words = [n for n in like if _may_vary(self._templates[n].tokens[place])]
+            if not members and len(words) >= (DISTINCT_LIMIT if place else FIRST_DISTINCT_LIMIT):
+                members = words
+            if members:
+                self.unite([number, *members], (*tokens[:place], WILD, *tokens[place + 1 :]))
                 return
         if self._sizes[group, len(tokens)] > CROWDED:
             self._unite_similar(number)
 
-    def _values(self, number: int, place: int, like: list[int]) -> list[int]:
-        """Return the templates that are one with this: where it has a name they have a value, or the other way."""
-        tokens = self._templates[number].tokens
-        if tokens[place].isalpha():
+    def _values(self, mine: str, place: int, like: list[int]) -> list[int]:
+        """Return the names that are values here, for one of the templates has a value at their place.
+
+        A host or file name beside values is a value too; a word of letters alone may be a word of the message.
+        """
+        if mine != WILD and mine.isalpha():
             return []
-        for form in _forms(tokens[place]):
-            known = self.exact.get(
-                (self._templates[number].group, (*tokens[:place], form, *tokens[place + 1 :]))
-            )
-            if known is not None and known != number:
-                return [known, *(n for n in like if not self._templates[n].tokens[place].isalpha())]
-        if WILD not in tokens[place]:
+        words = {n: word for n in like if not (word := self._templates[n].tokens[place]).isalpha()}
+        forms = {form for word in words.values() for form in _forms(word)}
+        known = forms.intersection(words.values())
+        if len(words) == 1 or not known:
             return []
-        return [
-            n for n in like if n != number and tokens[place] in _name_forms(self._templates[n].tokens[place])
-        ]
+        return [n for n, word in words.items() if word in known or not known.isdisjoint(_forms(word))]
 
     def swallow(self, number: int, tokens: tuple[str, ...]) -> None:
         """Merge into a template all others that its tokens, got from elsewhere, fit."""
@@ -172,10 +169,6 @@ def _forms(token: str) -> list[str]:
     sign = max(token.find("="), token.find("(")) + 1
     end = len(token.rstrip(",;:.)" if token[sign - 1 : sign] == "(" else ",;:."))
     return [WILD, token[:sign] + WILD + token[end:]] if sign and WILD not in token[:sign] else [WILD]
-
-
-def _name_forms(token: str) -> list[str]:
-    return [] if token.isalpha() else _forms(token)
 
 
 def _wider(one: tuple[str, ...], two: tuple[str, ...]) -> tuple[str, ...]:

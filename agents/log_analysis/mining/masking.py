@@ -54,7 +54,7 @@ class Masked(NamedTuple):
     def literal(self, shown: tuple[str, ...]) -> tuple[int, ...]:
         """Return the words whose digits are shown, here and in a template that reads so: others may not share them."""
         found: list[int] = []
-        if not self.words:
+        if _DIGIT.search("".join(shown)) is None:
             return ()
         ends = (*self.starts[1:], len(self.words))
         for start, end, mine, theirs in zip(self.starts, ends, self.shown, shown, strict=True):
@@ -124,8 +124,14 @@ def _joined(words: list[str], pairs: list[tuple[str, str]]) -> Masked:
         shown.append(fine)
         starts.append(position)
         last, previous = key, word
-        dated = key == WILD and (CALENDAR.fullmatch(word) or _DATE.fullmatch(word)) is not None
+        dated = key == WILD and _dated(word)
     return Masked(tuple(keys), tuple(shown), tuple(starts), words)
+
+
+def _dated(word: str) -> bool:
+    if word.isalpha():
+        return CALENDAR.fullmatch(word) is not None
+    return ("-" in word or "/" in word) and _DATE.fullmatch(word) is not None
 
 
 def _join(

@@ -23,7 +23,7 @@ VALUES_LIMIT = 12_000
 _MESSAGE_MEMO_LIMIT = 20_000
 _MEMO_CHARACTERS = 4_000_000
 #: Masking asks where numbers are and never which: messages that differ in them alone are one shape.
-_NUMBERS = re.compile(r"[0-9]+")
+_DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _HASHES = re.compile(r"[0-9a-f]{8,}(?:-[0-9a-f]{4,})*")
 
 #: What is known of a shape: its template, the words whose digits are shown, how they read, and where tokens start.
@@ -32,6 +32,12 @@ _Known = tuple[int, tuple[int, ...], list[str], tuple[int, ...]]
 
 def _no_part(_group: str, _message: str) -> str:
     return ""
+
+
+def _shape(message: str) -> bytes:
+    """Return the message with every number as 0: a third of the cost of a pattern, and this is done for each line."""
+    digits = message.encode("utf-8", "surrogatepass").translate(_DIGITS)
+    return digits.replace(b"0000", b"0").replace(b"00", b"0").replace(b"00", b"0").replace(b"00", b"0")
 
 
 class Miner:
@@ -45,7 +51,7 @@ class Miner:
         self._refine = refine
         self.templates: list[Template] = []
         self._masker = Masker()
-        self._messages: dict[tuple[str, str], _Known] = {}
+        self._messages: dict[tuple[str, bytes], _Known] = {}
         self._characters = 0
         self._index = Index(self.templates)
         self._unfiled = False
@@ -54,10 +60,10 @@ class Miner:
 
     def add(self, message: str, group: str = "") -> int:
         """Return the id of the message's template; ids may be merged later, see `final`."""
-        shape = (group, _NUMBERS.sub("0", message))
+        shape = (group, _shape(message))
         known = self._messages.get(shape)
         if known is None and (bare := _HASHES.sub("0", message)) != message:
-            shape = (group, _NUMBERS.sub("0", bare))
+            shape = (group, _shape(bare))
             known = self._messages.get(shape)
         if known is None or (known[1] and self._reads_otherwise(known, message)):
             return self._new(shape, message)
@@ -73,10 +79,10 @@ class Miner:
 
     def telling(self, message: str, group: str = "") -> list[str]:
         """Return the words of a message that was just added whose digits tell its template; others' never do."""
-        shape = (group, _NUMBERS.sub("0", message))
+        shape = (group, _shape(message))
         known = self._messages.get(shape)
         if known is None:
-            known = self._messages.get((group, _NUMBERS.sub("0", _HASHES.sub("0", message))))
+            known = self._messages.get((group, _shape(_HASHES.sub("0", message))))
         words = words_of(message)
         return (
             [words[place] for place in known[1]]
@@ -134,7 +140,7 @@ class Miner:
         fine = self._masker.fine
         return [fine(words[place]) for place in known[1]] != known[2]
 
-    def _new(self, shape: tuple[str, str], message: str) -> int:
+    def _new(self, shape: tuple[str, bytes], message: str) -> int:
         """Find or make the template of a message whose shape is not known, and remember the shape."""
         masked = self._masker.masked(message)
         number = self._match(shape[0], masked, message)
