@@ -81,7 +81,7 @@ def open_reading(ctx: ToolContext) -> Reading:
             why="the request names no source",
             next_step="Submit it again with --log PATH or sources=[…].",
         )
-    gathering = Gathering(work.run_id, settings, ctx.resources.artifacts)
+    gathering = Gathering(work.run_id, settings, ctx.resources.artifacts, tuple(settings.roots))
     files, problems = gathering.gather(work.sources)
     if not files:
         raise problems[0]

@@ -24,8 +24,8 @@ def arrange(files: Iterable[LogFile]) -> tuple[list[LogFile], list[NightdeskErro
         once.setdefault((file.path, "" if file.roots else file.name), file)
     kept, problems = list(once.values()), []
     if len(kept) > FILE_LIMIT:
-        newest = sorted(kept, key=_age)[:FILE_LIMIT]
-        kept = [file for file in kept if file in newest]
+        newest = {id(file) for file in sorted(kept, key=_age)[:FILE_LIMIT]}
+        kept = [file for file in kept if id(file) in newest]
         problems = [
             Correctable(
                 f"only the newest {FILE_LIMIT} of {len(once)} files were read",

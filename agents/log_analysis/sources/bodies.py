@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -34,6 +35,7 @@ class Body:
     nul_bytes: int = 0
     lines: int = 0
     _offsets: array[int] = field(default_factory=lambda: array("Q"))
+    _parts: list[tuple[int, array[int]]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def index(self) -> Iterator[tuple[int, str]]:
@@ -62,6 +64,21 @@ class Body:
         """Return up to where the lines were read."""
         return self._offsets[-1] if self._offsets else 0
 
+    @property
+    def offsets(self) -> array[int]:
+        """Return where every 64th line begins."""
+        return self._offsets
+
+    def adopt(self, parts: Sequence[tuple[int, array[int]]], lines: int) -> None:
+        """Take the index from readers of its parts: how many lines lie before each part, and its offsets."""
+        self._parts, self.lines = list(parts), lines
+
+    def _part(self, line: int) -> tuple[int, array[int]]:
+        """Return the part of the index that a line lies in."""
+        if not self._parts:
+            return 0, self._offsets
+        return self._parts[bisect_left(self._parts, line, key=lambda part: part[0]) - 1]
+
     def _stop(self, offset: int) -> None:
         left = self.size - offset
         self.notes.append(
@@ -74,8 +91,9 @@ class Body:
             return []
         last = min(last, self.lines)
         with self._lock:
-            start = self._offsets[(first - 1) // _STEP]
-            skip = (first - 1) % _STEP
+            before, offsets = self._part(first)
+            start = offsets[(first - before - 1) // _STEP]
+            skip = (first - before - 1) % _STEP
             texts = []
             for position, (_, raw) in enumerate(self._raw(start)):
                 if position >= skip:

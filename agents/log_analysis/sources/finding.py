@@ -83,6 +83,11 @@ def _found(
 
 def _of_set(name: str, known: NamedSource, roots: tuple[Path, ...]) -> list[LogFile]:
     """Return the files of a named set of paths; evidence cites them by the set's name."""
+    if not known.paths:
+        raise Correctable(
+            f"{name!r} is not read from files",
+            next_step="Submit the question to the desk: its worker fetches it.",
+        )
     allowed = (*known.roots, *roots)
     files: list[LogFile] = []
     for pattern in known.paths:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,9 @@ from kernel.contracts import Source
 from kernel.errors import Correctable, NightdeskError
 from kernel.settings import Settings
 
+#: Files of one source whose troubles are told one by one.
+_TOLD = 5
+
 
 @dataclass(frozen=True)
 class Gathering:
@@ -26,6 +29,8 @@ class Gathering:
     run_id: str
     settings: Settings
     store: ArtifactStore
+    #: Who looks: a worker within the desk's roots, or a person with rights of their own.
+    roots: tuple[Path, ...]
 
     @property
     def scratch(self) -> Path:
@@ -35,43 +40,70 @@ class Gathering:
     def gather(self, sources: Sequence[Source]) -> tuple[list[LogFile], list[NightdeskError]]:
         """Return the files of all sources in reading order, and what could not be read, each with its reason."""
         named = named_sources(self.settings)
+
+        def record(source: Source) -> Record:
+            return PINS.record(self.store, self._key(source), lambda: self._first(source, named))
+
+        return self._all(sources, named, record)
+
+    def again(self, sources: Sequence[Source]) -> tuple[list[LogFile], list[NightdeskError]]:
+        """Return what the run has read, for whoever looks later: nothing is fetched and nothing is written down.
+
+        A file that the run has not pinned is read as it is now.
+        """
+        named = named_sources(self.settings)
+
+        def record(source: Source) -> Record | list[LogFile]:
+            return PINS.known(self.store, self._key(source)) or files_of(source, self.roots, {}, named)
+
+        return self._all(sources, named, record)
+
+    def _all(
+        self,
+        sources: Sequence[Source],
+        named: Mapping[str, NamedSource],
+        record: Callable[[Source], Record | list[LogFile]],
+    ) -> tuple[list[LogFile], list[NightdeskError]]:
         check_zone(self.settings.log_zone, "NIGHTDESK_LOG_ZONE")
         files: list[LogFile] = []
         problems: list[NightdeskError] = []
         for source in sources:
             try:
-                found, told = self._of(source, named)
+                known, form, zone = asked_of(source, named)
+                found, told = self._of(source, known, record)
             except NightdeskError as error:
                 problems.append(error)
                 continue
-            files += found
+            files += [replace(file, format=form, zone=zone or self.settings.log_zone) for file in found]
             problems += told
         ordered, left_out = arrange(files)
         return ordered, [*problems, *left_out]
 
     def _of(
-        self, source: Source, named: Mapping[str, NamedSource]
+        self,
+        source: Source,
+        known: NamedSource | None,
+        record: Callable[[Source], Record | list[LogFile]],
     ) -> tuple[list[LogFile], list[NightdeskError]]:
-        known, form, zone = asked_of(source, named)
-        zone = zone or self.settings.log_zone
         if source.artifact:
-            attached = self._local(PinnedFile(name=source.name, artifact=source.artifact))
-            return [replace(attached, format=form, zone=zone)], []
-        key = f"{self.run_id}\n{source.path or ''}\n{source.name}"
-        record = PINS.record(self.store, key, lambda: self._first(source, named))
+            return [self._local(PinnedFile(name=source.name, artifact=source.artifact))], []
+        kept = record(source)
+        if not isinstance(kept, Record):
+            return kept, []
         problems: list[NightdeskError] = [
-            Correctable(what, why=why, next_step=step) for what, why, step in record.problems
+            Correctable(what, why=why, next_step=step) for what, why, step in kept.problems
         ]
-        roots = (*(known.roots if known else ()), *self.settings.roots)
+        roots = (*(known.roots if known else ()), *self.roots)
         files: list[LogFile] = []
-        for pinned in record.files:
+        for pinned in kept.files:
             try:
-                file = self._local(pinned) if pinned.artifact else unpin(pinned, roots)
+                files.append(self._local(pinned) if pinned.artifact else unpin(pinned, roots))
             except NightdeskError as error:
                 problems.append(error)
-                continue
-            files.append(replace(file, format=form, zone=zone))
         return files, problems
+
+    def _key(self, source: Source) -> str:
+        return f"{self.run_id}\n{source.path or ''}\n{source.name}"
 
     def _first(self, source: Source, named: Mapping[str, NamedSource]) -> Record:
         """Open a source for the first time in its run."""
@@ -79,7 +111,7 @@ class Gathering:
         if known is not None and not known.paths:
             artifact, notes = fetch(source.name, known, self.settings, self.store, self.scratch)
             return Record(files=[PinnedFile(name=source.name, artifact=artifact, notes=notes)])
-        found, left_out = arrange(files_of(source, tuple(self.settings.roots), {}, named))
+        found, left_out = arrange(files_of(source, self.roots, {}, named))
         files: list[PinnedFile] = []
         problems: list[NightdeskError] = [*left_out]
         for file in found:
@@ -89,7 +121,7 @@ class Gathering:
                 problems.append(error)
         if not files:
             raise problems[0]
-        return Record(files=files, problems=[(p.what, p.why, p.next_step) for p in problems])
+        return Record(files=files, problems=_told(problems))
 
     def _local(self, pinned: PinnedFile) -> LogFile:
         """Return a stored body as a file of this machine; a store elsewhere is copied once."""
@@ -108,3 +140,13 @@ class Gathering:
             while chunk := file.read(1 << 20):
                 out.write(chunk)
         return Path(out.name).replace(target)
+
+
+def _told(problems: Sequence[NightdeskError]) -> list[tuple[str, str, str]]:
+    """Return the first problems, and how many more there are: a folder may hold a hundred empty files."""
+    told = [(p.what, p.why, p.next_step) for p in problems[:_TOLD]]
+    if len(problems) > _TOLD:
+        told.append(
+            (f"{len(problems) - _TOLD} more files could not be read", "", "Name the files that matter.")
+        )
+    return told

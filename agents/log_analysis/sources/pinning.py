@@ -70,6 +70,10 @@ class Pins:
                     self._records.popitem(last=False)
             return found
 
+    def known(self, store: ArtifactStore, key: str) -> Record | None:
+        """Return the record under a key where there is one."""
+        return _read(store.noted(key))
+
     def checked(self, file: LogFile, known: Fingerprint) -> bool:
         """Tell whether a file holds the bytes; it is read again only when it has changed since."""
         try:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agents.log_analysis.agent import AGENT
+from agents.log_analysis.reading import open_reading
 from agents.log_analysis.scanning.library import LIBRARY
 from agents.log_analysis.sources.loki import read_loki
 from agents.log_analysis.sources.named import LokiQuery
@@ -61,7 +62,7 @@ def test_every_line_comes_once_and_in_order(count: int, per_instant: int, page: 
         rows, notes = read(server, page=page)
     wanted = sorted(((at, labels["pod"], text) for at, labels, text in given), key=lambda e: e[:2])
     lost = page == per_instant
-    assert [(row["pod"], row["message"]) for row in rows] == [(pod, text) for _, pod, text in wanted]
+    assert [(row["pod"], row["log"].rstrip()) for row in rows] == [(pod, text) for _, pod, text in wanted]
     assert [row["time"] for row in rows] == sorted(row["time"] for row in rows)
     assert bool(notes) is lost
 
@@ -70,7 +71,7 @@ def test_twins_of_one_stream_and_instant_are_both_kept() -> None:
     given = [(NANO + 5, {"app": "gateway"}, "same")] * 7 + entries(40)
     with LokiServer(given) as server:
         rows, notes = read(server, page=10)
-    assert sum(row["message"] == "same" for row in rows) == 7
+    assert sum(row["log"].rstrip() == "same" for row in rows) == 7
     assert len(rows) == 47
     assert notes == []
 
@@ -89,23 +90,17 @@ def test_of_too_many_bytes_the_newest_lines_are_kept() -> None:
     with LokiServer(given) as server:
         rows, notes = read(server, limit=20_000)
     assert 100 < len(rows) < 300
-    assert rows[-1]["message"] == "INFO line 499"
-    assert [int(r["message"].split()[-1]) for r in rows] == list(range(500 - len(rows), 500))
+    assert rows[-1]["log"].rstrip() == "INFO line 499"
+    assert [int(r["log"].split()[-1]) for r in rows] == list(range(500 - len(rows), 500))
     assert "missing: the limit of 20,000 bytes" in notes[0]
 
 
 def test_a_line_break_and_labels_of_our_names_keep_one_line_each() -> None:
-    with LokiServer([(NANO, {"time": "x", "message": "y", "错": "误"}, "first\nsecond\n")]) as server:
-        rows, _ = read(server)
-    assert rows == [
-        {
-            "time": "2026-11-29T11:00:00.000000000Z",
-            "label_message": "y",
-            "label_time": "x",
-            "错": "误",
-            "message": "first\nsecond",
-        }
-    ]
+    with LokiServer([(NANO, {"time": "x", "stream": "stdout", "错": "误"}, "first\nsecond\n")]) as server:
+        (row,), _ = read(server)
+    assert len(row.pop("stream")) == 8
+    told = {"label_stream": "stdout", "label_time": "x", "错": "误", "log": "first\nsecond\n"}
+    assert row == {"time": "2026-11-29T11:00:00.000000000Z", **told}
 
 
 def test_tenant_and_token_are_sent_and_only_the_operators_query() -> None:
@@ -185,6 +180,28 @@ async def test_a_worker_that_takes_over_cites_the_same_lines(desk, at_loki, monk
         assert (await desk.call(ctx, "overview"))["lines"] == 160
     assert AGENT.read_line is not None
     assert await AGENT.read_line(analysis.ctx, "gateway", 500) is None
+
+
+async def test_traces_of_two_pods_that_interleave_are_told_apart(desk, at_loki) -> None:
+    at = int((datetime.now(UTC) - timedelta(minutes=10)).timestamp()) * 10**9
+    trace = [
+        "ERROR Pool - no connection",
+        "java.net.ConnectException: {}",
+        "\tat com.x.A.b(A.java:3)",
+        "INFO on",
+    ]
+    given = [
+        (at + n * 10, {"app": "gateway", "pod": pod, "stream": "stderr"}, text.format(word))
+        for n, text in enumerate(trace)
+        for pod, word in (("gw-1", "refused"), ("gw-2", "reset"))
+    ]
+    with LokiServer(given) as server:
+        at_loki(server)
+        reading = open_reading(desk.ctx([Source(name="gateway")]))
+    assert reading.scan.facts[0].lines == 8
+    assert (reading.scan.facts[0].form, reading.scan.facts[0].confidence) == ("docker", 1.0)
+    assert reading.scan.facts[0].events == 6
+    assert {"gw"} <= set(reading.scan.services) or {"gw-1", "gw-2"} <= set(reading.scan.services)
 
 
 async def test_a_loki_without_lines_and_one_that_is_away_are_told(desk, at_loki) -> None:
