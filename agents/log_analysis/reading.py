@@ -15,7 +15,7 @@ from agents.log_analysis.scanning.table import Row
 from agents.log_analysis.sources.gathering import Gathering
 from agents.runtime.tools import ToolContext
 from kernel.errors import Correctable
-from kernel.redaction import Redactor, make_redactor
+from kernel.redaction import Redactor, is_secret_key, make_redactor
 
 #: One answer stays below this: about 3,000 tokens, the digest that reference/domain.md section 9 asks for.
 ANSWER_BYTES = 11_500
@@ -57,6 +57,10 @@ class Reading:
     def text(self, text: str, limit: int = MESSAGE) -> str:
         """Return a piece of text as it may be shown."""
         return cut(self.redactor.text(clean(text)), limit)
+
+    def value(self, name: str, text: str, limit: int = MESSAGE) -> str:
+        """Return the value of a field as it may be shown: of one that is named for a secret, its stand-in."""
+        return self.redactor.placeholder("secret", text) if is_secret_key(name) else self.text(text, limit)
 
     def spot(self, file: int, line: int, around: str = "") -> dict[str, Any]:
         """Return `{source, line, quote}` of a line; a long line is cut round what matters."""

@@ -28,7 +28,7 @@ def test_each_worker_is_asked_for_its_own(tmp_path: Path) -> None:
 
         both = desk.submit("what fails?", "--log", "checkout", "--log", "payments").json
         assert {a["worker"] for a in both["assignments"]} == set(workers.values())
-        assert _cited(both) == set(LOGS)
+        assert _cited(both) == set(LOGS), both
         shown = desk.run("show", both["run_id"]).out
         assert all(worker in shown for worker in workers.values())
 

@@ -11,6 +11,7 @@ from agents.log_analysis.judging.naming import FIELD
 from agents.log_analysis.reading import Reading, fit
 from agents.log_analysis.scanning.table import Row
 from kernel.errors import Correctable
+from kernel.redaction import is_secret_key
 
 KINDS = ("host", "service", "pod", "node", "user", "ip", "trace")
 #: Rows of one page at most.
@@ -35,7 +36,7 @@ def entities_of(
     found = breakdown(reading.scan, chosen, wanted, query.file)
     ordered = sorted(found.some.items(), key=lambda item: (-item[1], item[0]))
     skip, limit = read_cursor(cursor), max(1, min(limit, PAGE))
-    rows = [_row(reading, found, entity, count) for entity, count in ordered[skip : skip + limit]]
+    rows = [_row(reading, chosen, found, entity, count) for entity, count in ordered[skip : skip + limit]]
     answer: dict[str, Any] = {
         "by": chosen,
         "events": found.events,
@@ -46,7 +47,7 @@ def entities_of(
         "from": skip,
         "entities": rows,
     }
-    if statement := found.statement():
+    if (statement := found.statement()) and not is_secret_key(chosen):
         answer["statement"] = reading.text(statement)
     if found.dropped:
         answer["note"] = f"too many to count: {found.dropped:,} rare ones were dropped"
@@ -55,12 +56,12 @@ def entities_of(
     return {**answer, "cursor": str(shown)} if shown < len(ordered) else answer
 
 
-def _row(reading: Reading, found: Breakdown, entity: str, count: int) -> dict[str, Any]:
+def _row(reading: Reading, by: str, found: Breakdown, entity: str, count: int) -> dict[str, Any]:
     first = found.firsts[entity]
     whole = found.all[entity]
     some, every = max(1, found.some.total()), max(1, found.all.total())
     return {
-        "entity": reading.text(entity, 80),
+        "entity": reading.value(by, entity, 80),
         "count": count,
         "share": round(count / some, 3),
         "all": whole,
