@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 
 from agents.log_analysis.formats.levels import from_text
@@ -12,6 +13,7 @@ from agents.log_analysis.kinds import ERROR, KINDS, SLOW, kind_of
 from agents.log_analysis.orders import not_followed
 from agents.log_analysis.paragraphs import harmless, not_found, observations, others, quoted, verdict
 from agents.log_analysis.questions import about_speed
+from agents.log_analysis.spans import Span
 from agents.log_analysis.wording import style, words
 from agents.runtime.spec import DoneCall, TurnView
 from kernel.contracts import Evidence, Finding, MemoryHit, NotDone, Outcome
@@ -32,12 +34,19 @@ _ESCAPED = re.compile(r"\\([^\w\s])")
 _CONFIRMED = 0.9
 
 
-def conclude(view: TurnView, overview: dict[str, Any], lead: str = "") -> Outcome:
+def answered(view: TurnView, overview: dict[str, Any], told: str) -> Outcome:
+    """Return the outcome of a question that was no search for a cause."""
+    return Outcome(answer=told, not_done=[*_not_done(view, overview), *not_followed(view)])
+
+
+def conclude(
+    view: TurnView, overview: dict[str, Any], *, lead: str = "", span: Span | None = None
+) -> Outcome:
     """Return the outcome of what the journal holds; findings are in English, for what is learnt from them.
 
-    `lead` answers what was asked besides the cause, and comes first.
+    `lead` answers what was asked besides the cause, and comes first; `span` is the window that was asked about.
     """
-    overview = _asked_for(view, overview)
+    overview = _asked_for(view, _within(overview, span))
     comparison = _value(view.calls("compare"))
     findings = rank(overview, comparison)
     say, brief = words(view), style(view).length == "short"
@@ -54,6 +63,27 @@ def conclude(view: TurnView, overview: dict[str, Any], lead: str = "") -> Outcom
         not_found=not_found(findings, overview, say),
         not_done=[*_not_done(view, overview), *not_followed(view)],
     )
+
+
+def _within(overview: dict[str, Any], span: Span | None) -> dict[str, Any]:
+    """Leave out problems that ended before the window asked about, or began after it."""
+    if not span:
+        return overview
+    rows = [row for row in overview.get("problems", []) if _touches(row, span)]
+    return {**overview, "problems": rows, "left_out": len(overview.get("problems", [])) - len(rows)}
+
+
+def _touches(row: dict[str, Any], span: Span) -> bool:
+    first, last = row["first"]["time"], (row.get("last") or row["first"])["time"]
+    if not first or not last:
+        return True
+    return (not span.since or _moment(last) >= _moment(span.since)) and (
+        not span.until or _moment(first) <= _moment(span.until)
+    )
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
 
 
 def _asked_for(view: TurnView, overview: dict[str, Any]) -> dict[str, Any]:

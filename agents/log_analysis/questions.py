@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class Question:
     """What is asked. `topic` names the kind of answer, `term` the text that lines must hold, `level` the lowest level.
 
-    `entity` is what is counted by (ip, host, user …) and `bucket` the width of a count over time. `why` tells that the
-    cause is asked for too.
+    `exact` terms were quoted, others are words in any form. `entity` is what is counted by (ip, host, user …) and
+    `bucket` the width of a count over time. `why` tells that the cause is asked for too.
     """
 
     topic: str
@@ -20,6 +20,7 @@ class Question:
     entity: str = ""
     bucket: str = ""
     why: bool = False
+    exact: bool = False
 
 
 _WHY = re.compile(
@@ -129,15 +130,18 @@ def question_of(request: str) -> Question | None:
     level, entity = _level(request, quoted), _entity(request)
     if per := _PER.search(request):
         unit = next((g for g in per.groups() if g), "").lower().removeprefix("小")
-        return Question("rate", quoted, level, bucket=_UNITS.get(unit, "auto"), why=why)
+        return Question("rate", quoted, level, bucket=_UNITS.get(unit, "auto"), why=why, exact=bool(quoted))
     topic = next((name for name, pattern in _TOPICS if pattern.search(request)), "")
     if topic == "most" and not entity:
         topic = "count" if _COUNT.search(request) else ""
     if topic == "most":
-        return Question("most", quoted, level, entity, why=why)
+        return Question("most", quoted, level, entity, why=why, exact=bool(quoted))
     if topic == "count":
         return _count(request, quoted, entity, why=why)
-    return Question(topic, quoted if topic == "start" else "", why=why) if topic else None
+    if not topic:
+        return None
+    term = quoted if topic == "start" else ""
+    return Question(topic, term, why=why, exact=bool(term))
 
 
 def quoted_term(request: str) -> str:
@@ -155,7 +159,7 @@ def _count(request: str, quoted: str, entity: str, *, why: bool) -> Question:
     found = _OF.search(request)
     said = next((g for g in found.groups() if g), "").strip() if found else ""
     if quoted or not said or _ALL.fullmatch(said):
-        return Question("count", quoted, why=why)
+        return Question("count", quoted, why=why, exact=bool(quoted))
     for level, pattern in _LEVELS:
         if pattern.fullmatch(said):
             return Question("count", "", level, why=why)

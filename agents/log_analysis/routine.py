@@ -8,7 +8,11 @@ from typing import Any
 
 import re2
 
-from agents.log_analysis.answering import conclude, memory_outcome
+from agents.log_analysis.answering import answered, conclude, memory_outcome
+from agents.log_analysis.asked import calls_for
+from agents.log_analysis.questions import Question, question_of, quoted_term
+from agents.log_analysis.replies import LEADS, reply
+from agents.log_analysis.spans import Span, span_of
 from agents.log_analysis.wording import words
 from agents.runtime.spec import CallRequest, DoneCall, Turn, TurnView
 from kernel.contracts import MemoryHit, NotDone, Outcome
@@ -23,7 +27,12 @@ _ASKED_LIMIT = 50
 #: Words of trouble, for logs that name no level.
 _WORDS = r"error|exception|fail|fatal|panic|refused|timed? ?out|denied|unavailable|exhausted|traceback|out of memory"
 
-_QUOTED = re.compile(r"[\"“”`]([^\"“”`\n]{2,80})[\"“”`]")
+#: A quoted text is to be listed where the request says so; else it is a name.
+_LISTED = re.compile(
+    r"(?i)\b(?:list|show|find|post|print|search|grep|give|display|get|fetch|lines?|logs?|entries|contain\w*|match\w*)\b"
+    r"|列出|查找|查询|显示|找出|找到|搜索|包含|含有|日志"
+)
+_ASKED_NOTE = "asked for"
 _CONTAINS = re.compile(r"(?i)\b(?:contain(?:s|ing)?|match(?:es|ing)?|with the word)\s+([\w.:/-]{2,60})")
 #: A memory's pattern is looked for from the end: what happens now proves it, not the incident it was learnt from.
 _DIRECTED: dict[str, Any] = {"level": "warning", "limit": 8, "newest_first": True}
@@ -37,18 +46,53 @@ def routine(view: TurnView) -> Turn:
     """Return the next turn: what to ask next, or the outcome."""
     if not view.work.sources:
         return _end(_stated(view) or _no_source(words(view)))
+    question = None if "alertname" in view.work.labels else question_of(view.work.request)
     hits = view.calls("overview")
     if not hits:
-        return _directed(view) or _ask(view, [CallRequest(tool="overview")], "a first look at the logs")
+        directed = None if question else _directed(view)
+        return directed or _ask(view, [CallRequest(tool="overview")], "a first look at the logs")
     first = hits[-1]
     if first.state != CallState.done:
         return _end(_failed(view, first))
     overview = first.value or {}
+    span = _span(view, overview)
+    if question and (turn := _question(view, question, span, overview)):
+        return turn
     if not _wide_searches(view):
-        return _ask(view, _searches(view, overview), "the errors themselves")
-    if overview.get("problems") and not view.calls("compare"):
+        return _ask(view, _searches(view, overview, span), "the errors themselves")
+    if overview.get("problems") and not _compared(view):
         return _ask(view, _comparisons(overview), "before and after the trouble began")
-    return _end(conclude(view, overview))
+    return _end(conclude(view, overview, lead=_lead(view, question, overview), span=span))
+
+
+def _span(view: TurnView, overview: dict[str, Any]) -> Span:
+    window = overview.get("window") or {}
+    return span_of(view.work.request, window.get("from", ""), window.get("to", ""))
+
+
+def _question(view: TurnView, question: Question, span: Span, overview: dict[str, Any]) -> Turn | None:
+    """Return the turn that a question needs, or its answer; None where the cause is to be looked for (too)."""
+    made = _asked(view)
+    wanted = calls_for(question, span, overview)
+    allowed = all(call.tool in view.tools for call in wanted)
+    if wanted and not made and allowed and view.turns_left > 1:
+        return Turn(text="Looking for what was asked.", calls=wanted, note=_ASKED_NOTE)
+    if question.why or question.topic in LEADS:
+        return None
+    told = reply(question, made, overview, words(view))
+    return _end(answered(view, overview, told)) if told else None
+
+
+def _lead(view: TurnView, question: Question | None, overview: dict[str, Any]) -> str:
+    return reply(question, _asked(view), overview, words(view)) if question else ""
+
+
+def _asked(view: TurnView) -> list[DoneCall]:
+    return [c for t in view.turns if t.note == _ASKED_NOTE for c in t.calls]
+
+
+def _compared(view: TurnView) -> bool:
+    return any(c.tool == "compare" for t in view.turns if t.note != _ASKED_NOTE for c in t.calls)
 
 
 def _ask(view: TurnView, calls: list[CallRequest], why: str) -> Turn:
@@ -65,10 +109,11 @@ def _end(outcome: Outcome) -> Turn:
     return Turn(text=outcome.answer, outcome=outcome)
 
 
-def _searches(view: TurnView, overview: dict[str, Any]) -> list[CallRequest]:
-    calls = [CallRequest(tool="search", arguments={"level": "error", "limit": _ERRORS})]
+def _searches(view: TurnView, overview: dict[str, Any], span: Span) -> list[CallRequest]:
+    window = {name: value for name, value in (("since", span.since), ("until", span.until)) if value}
+    calls = [CallRequest(tool="search", arguments={"level": "error", "limit": _ERRORS, **window})]
     if not overview.get("problems"):
-        calls.append(CallRequest(tool="search", arguments={"pattern": _WORDS, "limit": _ERRORS}))
+        calls.append(CallRequest(tool="search", arguments={"pattern": _WORDS, "limit": _ERRORS, **window}))
     term = asked_term(view.work.request)
     if term:
         found = _LAST.search(view.work.request)
@@ -77,6 +122,7 @@ def _searches(view: TurnView, overview: dict[str, Any]) -> list[CallRequest]:
             "pattern": re2.escape(term),
             "limit": max(1, min(number, _ASKED_LIMIT)),
             "newest_first": bool(found),
+            **window,
         }
         calls.append(CallRequest(tool="search", arguments=arguments))
     return calls
@@ -84,7 +130,9 @@ def _searches(view: TurnView, overview: dict[str, Any]) -> list[CallRequest]:
 
 def asked_term(request: str) -> str:
     """Return the text that a request asks to find in lines, or nothing."""
-    found = _QUOTED.search(request) or _CONTAINS.search(request)
+    if (quoted := quoted_term(request)) and _LISTED.search(request):
+        return quoted
+    found = _CONTAINS.search(request)
     return found[1].strip() if found else ""
 
 
@@ -154,7 +202,13 @@ def _current(call: DoneCall, newest: DoneCall | None) -> bool:
 
 
 def _wide_searches(view: TurnView) -> list[DoneCall]:
-    return [c for t in view.turns if t.note != "directed by memory" for c in t.calls if c.tool == "search"]
+    return [
+        c
+        for t in view.turns
+        if t.note not in ("directed by memory", _ASKED_NOTE)
+        for c in t.calls
+        if c.tool == "search"
+    ]
 
 
 # --- when there is nothing to look at ----------------------------------------------------------------------

@@ -102,6 +102,48 @@ ZH: Phrases = {
     "Looked for errors, warnings, words of known causes, slow work, bad states, silences, restarts.": (
         "查找了错误、警告、已知原因的字样、缓慢的操作、异常状态、沉默与重启。"
     ),
+    # answers to questions
+    "lines": "行日志",
+    "lines of level {level} or worse": "行 {level} 及以上级别的日志",
+    "lines with {pattern}": "行含 {pattern} 的日志",
+    "the beginning": "开头",
+    "the end": "结尾",
+    "no time": "未知时间",
+    "There are no {what}.": "没有{what}。",
+    "{total} {what}: {rate} per minute on average; most from {time} on: {count} in {width}.": (
+        "共 {total} {what}：平均每分钟 {rate}；最多的一段始于 {time}：{width} 内 {count}。"
+    ),
+    "- and {count} more": "- 另有 {count} 段",
+    "No {by} stands in the {count} {what}.": "{count} {what}中没有 {by}。",
+    "{entity} has most: {count} of {events} {what} ({total} different {by}).": (
+        "最多的是 {entity}：{events} {what}中占 {count}（共 {total} 个不同的 {by}）。"
+    ),
+    "{total} {what}, the first at {start} ({first}), the last at {end} ({last}).": (
+        "共 {total} {what}，首次于 {start}（{first}），最后于 {end}（{last}）。"
+    ),
+    "{total} {what}, {bad} of them warnings or worse.": "共 {total} {what}，其中 {bad} 行为警告或更严重。",
+    "Warnings and worse:": "警告及更严重的：",
+    "What the log said:": "日志内容：",
+    "Since {time}: {new} kinds of lines are new, {more} more often, {fewer} less often, {vanished} vanished.": (
+        "自 {time} 起：新增 {new} 种日志行，{more} 种增多，{fewer} 种减少，{vanished} 种消失。"
+    ),
+    "New:": "新增：",
+    "More often:": "增多：",
+    "Vanished:": "消失：",
+    "Less often:": "减少：",
+    "- {template}: {before} before, {after} after ({where})": "- {template}：之前 {before}，之后 {after}（{where}）",
+    "No line says so.": "没有这样的日志行。",
+    "It began at {time} ({where}); {total} lines say so.": "始于 {time}（{where}）；共 {total} 行。",
+    "It began at {time}; the first line of trouble is {where}.": "始于 {time}；最早的异常行是 {where}。",
+    "Yes: a line says so at {time} ({where}).": "已恢复：{time} 的日志行这样写明（{where}）。",
+    "It stopped: last at {time}, and not once in the {told} after, in which other lines went on ({where}).": (
+        "已停止：最后一次于 {time}，此后 {told} 内再未出现，而其他日志行照常（{where}）。"
+    ),
+    "No line says so: it came last at {time} (line {line}), and the log ends at {end}.": (
+        "没有日志行表明已恢复：最后一次于 {time}（第 {line} 行），日志结束于 {end}。"
+    ),
+    "The most frequent errors:": "最常见的错误：",
+    "{number}. {count} lines: {message} ({where})": "{number}. {count} 行：{message}（{where}）",
     # a memory that hits
     "Most likely cause: {title}": "最可能的原因：{title}",
     "Seen before [mem:{id}]: {text}": "以前见过 [mem:{id}]：{text}",

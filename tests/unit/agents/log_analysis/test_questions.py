@@ -61,7 +61,7 @@ def test_who_most(request_text: str, entity: str, level: str) -> None:
     ],
 )
 def test_counts(request_text: str, term: str, level: str) -> None:
-    assert question_of(request_text) == Question("count", term, level)
+    assert question_of(request_text) == Question("count", term, level, exact="'" in request_text)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,199 @@
+"""Words the answers to questions that are no search for a cause, from what their calls returned; pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.log_analysis.judging.durations import lasting
+from agents.log_analysis.paragraphs import code, quoted
+from agents.log_analysis.questions import Question
+from agents.runtime.spec import DoneCall
+from kernel.states import CallState
+from kernel.wording import Words
+
+#: Lines told of a moment, of those who have most, and of a count over time.
+_MOMENT, _MOST, _ROWS = 20, 10, 24
+
+#: Topics that are told before the cause, and not instead of it.
+LEADS = ("start", "recovered", "top")
+
+
+def reply(question: Question, calls: list[DoneCall], overview: dict[str, Any], say: Words) -> str:
+    """Return the paragraphs that answer a question from what its calls returned; nothing where they failed."""
+    if question.topic in LEADS and not calls:
+        return _LEADS[question.topic](overview, say)
+    values = [c.value for c in calls if c.state == CallState.done and isinstance(c.value, dict)]
+    if len(values) < len(calls) or not values:
+        return ""
+    if question.topic == "start":
+        return _began(values[0], say)
+    return _REPLIES[question.topic](question, calls, values, say)
+
+
+def _where(spot: dict[str, Any]) -> str:
+    return f"{spot['source']}:{spot['line']}"
+
+
+def _what(question: Question, call: DoneCall, say: Words) -> str:
+    """Return what was counted, as the call asked for it."""
+    text = say("lines")
+    if level := call.arguments.get("level"):
+        text = say("lines of level {level} or worse", level=level)
+    if call.arguments.get("pattern"):
+        text = say("lines with {pattern}", pattern=code(question.term))
+    since, until = call.arguments.get("since", ""), call.arguments.get("until", "")
+    if since or until:
+        text += say(
+            " from {start} to {end}", start=since or say("the beginning"), end=until or say("the end")
+        )
+    return text
+
+
+def _rate(question: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
+    found, what = values[0], _what(question, calls[0], say)
+    if not found["total"]:
+        return say("There are no {what}.", what=what)
+    text = "{total} {what}: {rate} per minute on average; most from {time} on: {count} in {width}."
+    peak = found.get("peak") or {"from": "", "count": 0}
+    width = lasting(found["bucket_seconds"])
+    head = say(
+        text,
+        total=found["total"],
+        what=what,
+        rate=found["per_minute"],
+        time=peak["from"],
+        count=peak["count"],
+        width=width,
+    )
+    rows = [f"- {row['from']}  {row['count']}" for row in found["buckets"][:_ROWS]]
+    more = len(found["buckets"]) - len(rows)
+    rows += [say("- and {count} more", count=more)] if more > 0 else []
+    return "\n\n".join([head, f"`{found['sparkline']}`", "\n".join(rows)])
+
+
+def _most(question: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
+    found, what = values[0], _what(question, calls[0], say)
+    rows = found["entities"]
+    by = question.entity
+    if not rows:
+        return say("No {by} stands in the {count} {what}.", by=by, count=found["events"], what=what)
+    text = "{entity} has most: {count} of {events} {what} ({total} different {by})."
+    values_of = {"entity": code(rows[0]["entity"]), "count": rows[0]["count"], "events": found["events"]}
+    head = say(text, **values_of, what=what, total=found["entities_total"], by=by)
+    listed = [f"- {code(r['entity'])}  {r['count']}  ({_where(r['first'])})" for r in rows]
+    return "\n\n".join([head, "\n".join(listed)])
+
+
+def _count(question: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
+    found, what = values[0], _what(question, calls[0], say)
+    if not found["total"]:
+        return say("There are no {what}.", what=what)
+    first, last = found["first"], found["last"]
+    text = "{total} {what}, the first at {start} ({first}), the last at {end} ({last})."
+    spots = {"first": _where(first), "last": _where(last)}
+    none = say("no time")
+    head = say(
+        text, total=found["total"], what=what, start=first["time"] or none, end=last["time"] or none, **spots
+    )
+    return "\n\n".join([head, "\n".join(map(quoted, found["hits"]))])
+
+
+def _at(question: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
+    trouble, every = values
+    text = "{total} {what}, {bad} of them warnings or worse."
+    parts = [say(text, total=every["total"], what=_what(question, calls[1], say), bad=trouble["total"])]
+    if trouble["hits"]:
+        parts.append("\n".join([say("Warnings and worse:"), *map(quoted, trouble["hits"])]))
+    parts.append(
+        "\n".join([say("What the log said:"), *map(quoted, every["hits"][:_MOMENT])]) if every["hits"] else ""
+    )
+    return "\n\n".join(p for p in parts if p)
+
+
+def _changed(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
+    found = values[0]
+    counts = {name: found[f"{name}_total"] for name in ("new", "more", "fewer", "vanished")}
+    text = "Since {time}: {new} kinds of lines are new, {more} more often, {fewer} less often, {vanished} vanished."
+    parts = [say(text, time=calls[0].arguments["split_at"], **counts)]
+    for name, heading in (
+        ("new", "New:"),
+        ("more", "More often:"),
+        ("vanished", "Vanished:"),
+        ("fewer", "Less often:"),
+    ):
+        rows = found.get(name, [])
+        line = "- {template}: {before} before, {after} after ({where})"
+        told = [
+            say(
+                line,
+                template=code(r["template"]),
+                before=r["before"],
+                after=r["after"],
+                where=_where(r),
+            )
+            for r in rows
+        ]
+        parts += ["\n".join([say(heading), *told])] if told else []
+    return "\n\n".join(parts)
+
+
+def _began(found: dict[str, Any], say: Words) -> str:
+    if not found["total"]:
+        return say("No line says so.")
+    first = found["first"]
+    text = "It began at {time} ({where}); {total} lines say so."
+    head = say(
+        text,
+        time=first["time"] or say("no time"),
+        where=_where(first),
+        total=found["total"],
+    )
+    return f"{head}\n\n{quoted(first)}"
+
+
+def _started(overview: dict[str, Any], say: Words) -> str:
+    rows = overview.get("problems", [])
+    if not rows:
+        return ""
+    first = min(rows, key=lambda row: (row["first"]["time"] or "~", row["first"]["line"]))["first"]
+    onset = overview.get("onset") or first["time"]
+    text = "It began at {time}; the first line of trouble is {where}."
+    where = _where(first)
+    return say(text, time=onset or say("no time"), where=where)
+
+
+def _recovered(overview: dict[str, Any], say: Words) -> str:
+    rows = overview.get("problems", [])
+    if not rows:
+        return ""
+    row = rows[0]
+    last = row.get("last") or row["first"]
+    if spot := row.get("recovered"):
+        text = "Yes: a line says so at {time} ({where})."
+        return f"{say(text, time=spot['time'], where=_where(spot))}\n\n{quoted(spot)}"
+    if quiet := row.get("quiet"):
+        text = "It stopped: last at {time}, and not once in the {told} after, in which other lines went on ({where})."
+        return say(text, time=last["time"], told=quiet["told"], where=_where(quiet))
+    text = "No line says so: it came last at {time} (line {line}), and the log ends at {end}."
+    end = (overview.get("window") or {}).get("to") or say("no time")
+    return say(text, time=last["time"] or say("no time"), line=last["line"], end=end)
+
+
+def _top(overview: dict[str, Any], say: Words) -> str:
+    rows = sorted(overview.get("problems", []), key=lambda row: -row["count"])[:_MOST]
+    line = "{number}. {count} lines: {message} ({where})"
+    told = [
+        say(
+            line,
+            number=n,
+            count=r["count"],
+            message=code(r["template"]),
+            where=_where(r["first"]),
+        )
+        for n, r in enumerate(rows, 1)
+    ]
+    return "\n".join([say("The most frequent errors:"), *told]) if told else ""
+
+
+_REPLIES = {"rate": _rate, "most": _most, "count": _count, "at": _at, "changed": _changed}
+_LEADS = {"start": _started, "recovered": _recovered, "top": _top}

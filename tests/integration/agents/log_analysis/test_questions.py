@@ -1,0 +1,127 @@
+"""Questions that are no search for a cause, without a model: the answer has the number a tool returned, and its lines."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+START = datetime(2026, 11, 28, 10, tzinfo=UTC)
+
+
+def stamp(seconds: float) -> str:
+    return (START + timedelta(seconds=seconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@pytest.fixture
+def log(logs) -> Path:
+    """Forty minutes: a pool runs empty from 10:20 to 10:30, then it recovers; one address asks most."""
+    rows = []
+    for n in range(2400):
+        address = "10.0.0.9" if n % 3 == 0 else f"10.0.0.{n % 7}"
+        if 1200 <= n < 1800 and n % 5 == 0:
+            rows.append(
+                f"{stamp(n)} ERROR checkout - pool exhausted: 20/20 connections in use, client={address}"
+            )
+        elif n == 1190:
+            rows.append(f"{stamp(n)} INFO checkout - deployed version 1.5.0")
+        elif n == 1801:
+            rows.append(f"{stamp(n)} INFO checkout - pool recovered: 3/20 connections in use")
+        elif n % 100 == 7:
+            rows.append(f"{stamp(n)} WARN checkout - login failed for user ann from {address}")
+        else:
+            rows.append(f"{stamp(n)} INFO checkout - GET /cart 200 client={address}")
+    return logs("checkout.log", "\n".join(rows))
+
+
+async def answer(desk, log: Path, request: str) -> str:
+    analysis = await desk.analyse(log, request=request)
+    assert analysis.outcome.not_done == []
+    await desk.check_evidence(analysis)
+    return analysis.outcome.answer
+
+
+async def test_how_many_per_minute(desk, log) -> None:
+    told = await answer(desk, log, "how many errors per minute?")
+    assert told.startswith("120 lines of level error or worse: 3")
+    assert "most from 2026-11-28T10:20:00.000Z on: 12 in 60 s" in told
+    zh = await answer(desk, log, "每分钟多少错误")
+    assert re.search(r"120|2026-11-28T10:20", zh)
+
+
+async def test_which_has_most(desk, log) -> None:
+    told = await answer(desk, log, "which IP sent most requests?")
+    assert told.startswith("`10.0.0.9` has most: ")
+    assert "checkout.log:1)" in told
+
+
+@pytest.mark.parametrize(
+    ("request_text", "count"),
+    [
+        ("how many errors are there?", 120),
+        ("how many errors since 10:25?", 60),
+        ("how many errors in the last hour", 120),
+        ("how many times did 'pool exhausted' occur between 10:20 and 10:22:00?", 25),
+        ("How many failed logins were there?", 24),
+        ("how many login failures were there", 24),
+        ("how many segfaults are there", 0),
+        ("how many lines contain deployed?", 1),
+        ("最近15分钟有多少错误", 60),
+    ],
+)
+async def test_counts(desk, log, request_text: str, count: int) -> None:
+    told = await answer(desk, log, request_text)
+    assert told.startswith(f"{count} lines" if count else "There are no lines"), told
+    if count:
+        assert "checkout.log:" in told
+
+
+async def test_when_it_started_and_whether_it_recovered(desk, log) -> None:
+    told = await answer(desk, log, "when did it start?")
+    assert told.startswith("It began at 2026-11-28T10:20:00.000Z; the first line of trouble is ")
+    assert "Connection pool exhausted" in told or "pool exhausted" in told
+    recovered = await answer(desk, log, "did it recover?")
+    assert recovered.startswith("Yes: a line says so at 2026-11-28T10:30:01.000Z")
+    again = await answer(desk, log, "since when do we see 'pool exhausted' and why?")
+    assert again.startswith("It began at 2026-11-28T10:20:00.000Z")
+    assert "Most likely cause" in again
+
+
+async def test_what_changed_and_what_happened(desk, log) -> None:
+    changed = await answer(desk, log, "what changed since 10:20?")
+    assert changed.startswith("Since 2026-11-28T10:20:00.000Z: ")
+    assert "pool exhausted" in changed
+    happened = await answer(desk, log, "what happened at 10:20?")
+    assert happened.startswith("121 lines from 2026-11-28T10:19:00.000Z to 2026-11-28T10:21:00.000Z, ")
+    assert "deployed version 1.5.0" in happened or "pool exhausted" in happened
+
+
+async def test_the_most_frequent_errors(desk, log) -> None:
+    told = await answer(desk, log, "top errors")
+    assert told.startswith("The most frequent errors:\n1. 120 lines: `pool exhausted")
+
+
+async def test_a_window_narrows_the_search_for_a_cause(desk, log) -> None:
+    told = await answer(desk, log, "requests fail before 10:10, find the cause")
+    assert "pool exhausted" not in told.split("\n\n")[0]
+    late = await answer(desk, log, "requests fail since 10:25, find the cause")
+    assert "pool exhausted" in late.split("\n\n")[0]
+
+
+async def test_an_alert_is_no_question(desk, log) -> None:
+    ctx = desk.ctx([log], "how many errors per minute?", labels={"alertname": "ErrorRate"})
+    assert ctx.work.labels
+    from agents.log_analysis.routine import routine
+    from agents.runtime.spec import TurnView
+
+    turn = routine(TurnView(work=ctx.work, turns=[], tools=list(desk.tools), turns_left=8))
+    assert [c.tool for c in turn.calls] == ["overview"]
+
+
+async def test_a_log_without_times_says_so_and_answers_what_it_can(desk, logs) -> None:
+    path = logs("plain.log", "\n".join(["INFO fine"] * 50 + ["ERROR disk full"] * 3))
+    assert (await answer(desk, path, "how many errors?")).startswith("3 lines of level error or worse")
+    analysis = await desk.analyse(path, request="how many errors per minute?")
+    assert "disk full" in analysis.outcome.answer
