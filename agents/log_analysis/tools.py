@@ -118,7 +118,13 @@ def context(ctx: ToolContext, source: str, line: int, before: int = 5, after: in
 
 @tool(timeout=SCAN_SECONDS)
 def histogram(
-    ctx: ToolContext, bucket: str = "auto", level: str = "", pattern: str = "", source: str = ""
+    ctx: ToolContext,
+    bucket: str = "auto",
+    level: str = "",
+    pattern: str = "",
+    source: str = "",
+    since: str = "",
+    until: str = "",
 ) -> dict[str, Any]:
     """Count lines over time, to see when something began, peaked or stopped.
 
@@ -127,11 +133,19 @@ def histogram(
         level: Lowest level to count; empty for all.
         pattern: RE2 expression that lines must match; empty for all.
         source: One source by name; empty for all.
+        since: ISO time, inclusive; empty for the beginning.
+        until: ISO time, inclusive; empty for the end.
 
     Example: histogram(bucket="1m", level="error")
     """
     reading = open_reading(ctx)
-    query = Query(pattern=pattern, file=reading.number(source), level=read_level(level))
+    query = Query(
+        pattern=pattern,
+        file=reading.number(source),
+        level=read_level(level),
+        since=read_time(since, "since"),
+        until=read_time(until, "until"),
+    )
     return histogram_of(reading, query, bucket)
 
 

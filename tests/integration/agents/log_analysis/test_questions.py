@@ -82,6 +82,8 @@ async def test_when_it_started_and_whether_it_recovered(desk, log) -> None:
     told = await answer(desk, log, "when did it start?")
     assert told.startswith("It began at 2026-11-28T10:20:00.000Z; the first line of trouble is ")
     assert "Connection pool exhausted" in told or "pool exhausted" in told
+    hourly = await answer(desk, log, "errors per hour since 10:25")
+    assert hourly.startswith("60 lines of level error or worse from 2026-11-28T10:25:00.000Z to the end: ")
     recovered = await answer(desk, log, "did it recover?")
     assert recovered.startswith("Yes: a line says so at 2026-11-28T10:30:01.000Z")
     again = await answer(desk, log, "since when do we see 'pool exhausted' and why?")
