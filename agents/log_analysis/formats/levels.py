@@ -79,6 +79,27 @@ _PLACE = re.compile(
 _PLACE_FOREIGN = re.compile(
     r"(?:^\W{0,2}|[\[【<(（|]\s?|[\s:：](?=\w{2,16}[:：]))([^\W\d_]{2,16})(?=[\]】>)）|:：,，\s]|$)"
 )
+#: Words that begin a sentence as the level of it.
+_SAID = frozenset(
+    [
+        "error",
+        "Error",
+        "warning",
+        "Warning",
+        "fatal",
+        "Fatal",
+        "critical",
+        "Critical",
+        "info",
+        "debug",
+        "trace",
+        "warn",
+        "verbose",
+        "err",
+        "crit",
+        "severe",
+    ]
+)
 _NONE = re.compile(r"(?:\b(?:NO|0|ZERO) )$")
 _ZERO = re.compile(r"S?\"?[=:] ?0\b")
 _PRIORITY = re.compile(r"^<(\d{1,3})>")
@@ -146,9 +167,11 @@ def from_text(text: str) -> tuple[Level, int]:
         word = found[1]
         level = _SPOKEN.get(word.lower()) or _LATIN.get(word.upper() if word[0].isupper() else "")
         if level is not None and (word != "log" or head[found.start() : found.start() + 1] != "."):
-            # `error opening x`: the word is part of the sentence, so the sentence keeps it
-            plain = not word.isupper() and head[found.end() : found.end() + 1].isspace()
-            return level, 0 if plain else found.end()
+            if word.isupper() or not head[found.end() : found.end() + 1].isspace():
+                return level, found.end()
+            # `error opening x`: the word is part of the sentence, so the sentence keeps it; `Log without …` is none
+            if word in _SAID:
+                return level, 0
     if letter := _LETTER.match(head):
         return _LETTERS[letter[letter.lastindex or 1]], letter.end()
     if head[:1] == "<" and (number := _PRIORITY.match(head)) and int(number[1]) < 192:  # noqa: PLR2004 - facilities
