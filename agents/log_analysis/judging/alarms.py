@@ -41,7 +41,7 @@ _FAILURE = re.compile(
     r"|full)\b|失败|错误|异常|超时|拒绝|崩溃|中断"
 )
 #: `enable......0`, and `name: 0x10`, and `r1=0x10 r2=0x20`: values of a state, written down after something failed.
-_LEADER = re.compile(r"[\w)] ?\.{3,} ?(?:\S{1,24}|\S{1,12} \([^)]{1,12}\))$")
+_LEADER = re.compile(r"[\w)] ?\.{2,} ?(?:\S{1,24}|\S{1,12} \([^)]{1,12}\))$")
 _LABELLED = re.compile(r"^[A-Za-z][\w /().-]{1,48}[:=] ?(?:0x[0-9a-fA-F]+|[0-9a-fA-F]{4,16}|\d+)?$")
 _PAIR = re.compile(r"^[\w.]{1,12}[:=](?:0x)?[0-9a-fA-F]{1,16}[,;]?$|^(?:0x)?[0-9a-fA-F]{4,16}[,;]?$")
 #: Told as it was before, or as it should be again.
