@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from agents.log_analysis.judging.services import rank_services, row_side
+from tests.support.log_scans import read, stamp
+
+
+def _window(calls: int, *, failing: str = "", silent: str = "", offset: float = 0.0) -> str:
+    """Calls of front → order → store, and of mail on its own; `failing` errs and its callers with it."""
+    lines = []
+    for number in range(calls):
+        one = f"trace_id=t{offset:.0f}n{number:05}"
+        second = offset + number * 5.0
+        path = ["front", "order", "store"] if number % 4 else ["mail"]
+        failed = False
+        for depth, service in enumerate(path):
+            if service == silent:
+                break
+            lines.append(f"{stamp(second + depth / 100)} INFO {service} - {one} entered")
+            if service == failing and number % 2:
+                failed = True
+                break
+            lines.append(
+                f"{stamp(second + depth / 100 + 0.001)} INFO {service} - {one} worked on item {number}"
+            )
+        if failed:
+            for depth, service in enumerate(reversed(path[: path.index(failing) + 1])):
+                said = "disk gone" if service == failing else f"call failed: {failing} answered 500"
+                lines.append(f"{stamp(second + 0.1 + depth / 100)} ERROR {service} - {one} {said}")
+    return "\n".join(lines) + "\n"
+
+
+def _ranked(folder: Path, after: str) -> list[tuple[str, list[str]]]:
+    scan, _ = read(folder, _window(200), after)
+    return [
+        (scan.services[s.service], [r for r, _ in s.reasons]) for s in rank_services(scan, row_side({0}, {1}))
+    ]
+
+
+def test_the_failing_service_goes_before_its_callers(tmp_path: Path) -> None:
+    ranked = _ranked(tmp_path, _window(100, failing="store", offset=5000.0))
+    assert ranked[0][0] == "store"
+    callers = {name: reasons for name, reasons in ranked if name in ("front", "order")}
+    assert all("after another service's failure" in " ".join(reasons) for reasons in callers.values())
+
+
+def test_a_service_that_is_called_and_says_nothing_is_first(tmp_path: Path) -> None:
+    ranked = _ranked(tmp_path, _window(100, silent="store", offset=5000.0))
+    assert ranked[0][0] == "store"
+    assert ranked[0][1][0].startswith("silent: called in 0 of 75 paths of its caller")
+
+
+def test_an_entry_that_vanished_is_told_and_what_it_called_is_explained(tmp_path: Path) -> None:
+    ranked = _ranked(tmp_path, _window(100, silent="front", offset=5000.0))
+    assert [name for name, _ in ranked] == ["front"]
+
+
+def test_half_the_load_names_nobody(tmp_path: Path) -> None:
+    assert _ranked(tmp_path, _window(100, offset=5000.0)) == []
