@@ -21,8 +21,11 @@ from agents.log_analysis.formats.text import clean, cut
 from agents.log_analysis.reading import Reading, find
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.sources.finding import resolve
+from agents.log_analysis.sources.gathering import Gathering
+from agents.log_analysis.sources.named import named_sources
 from agents.log_analysis.sources.streams import copied, is_stream
 from agents.runtime.evidence import quote_stands
+from kernel.artifacts import ArtifactStore
 from kernel.contracts import Source
 from kernel.errors import Correctable
 from kernel.redaction import make_redactor
@@ -170,27 +173,36 @@ def open_logs(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
     salt: bytes = b"",
+    run: str = "",
 ) -> OpenLogs:
     """Read logs, wherever the person may read: files, folders, globs, `-` for standard input, pipes.
 
     The sources of a run are taken too: `artifacts` are paths of attached files by their ids, and with the run's
-    `salt` placeholders are its own. Raise where nothing at all could be read.
+    `salt` placeholders are its own. Where the `run` is named, its sources hold the very bytes that it has read, or
+    are said to be gone. Raise where nothing at all could be read.
     """
     held: dict[str, BinaryIO] = {}
-    given = [p if isinstance(p, Source) else _source(p, held, format, zone) for p in paths]
+    named = named_sources(settings)
+    given = [p if isinstance(p, Source) else _source(p, held, format, zone, named) for p in paths]
     attached = {**(artifacts or {}), **{name: Path(file.name) for name, file in held.items()}}
-    files, problems = resolve(given, _EVERYWHERE, attached)
+    if run:
+        store = ArtifactStore(settings.artifacts, max_bytes=settings.artifact_max_bytes)
+        files, problems = Gathering(run, settings, store, _EVERYWHERE, attached).again(given)
+    else:
+        files, problems = resolve(given, _EVERYWHERE, attached, named)
     if not files:
         raise problems[0] if problems else _nothing()
-    scan = Scan(Path(tempfile.gettempdir()), settings.log_max_bytes)
+    scan = Scan(
+        Path(tempfile.gettempdir()), settings.log_max_bytes, settings.log_max_lines, zone=settings.log_zone
+    )
     scan.read(files)
     redactor = make_redactor(settings, salt or _SALT)
     told = [redactor.text(clean(str(problem))) for problem in (*problems, *scan.problems)]
-    of_each = [{f.path for f in resolve([one], _EVERYWHERE, attached)[0]} for one in given]
+    of_each = [{f.path for f in resolve([one], _EVERYWHERE, attached, named)[0]} for one in given]
     return OpenLogs(Reading(scan, redactor, tuple(told)), of_each, list(held.values()))
 
 
-def _source(path: str, held: dict[str, BinaryIO], form: str, zone: str) -> Source:
+def _source(path: str, held: dict[str, BinaryIO], form: str, zone: str, named: Collection[str]) -> Source:
     """Return the source of one argument; what can be read only once is copied first."""
     key = f"stream-{len(held)}"
     if path == STDIN:
@@ -200,6 +212,8 @@ def _source(path: str, held: dict[str, BinaryIO], form: str, zone: str) -> Sourc
         with open(path, "rb") as pipe:  # noqa: PTH123 - a pipe of the shell's: /dev/fd/63
             held[key] = copied(pipe)
         return Source(name=path, artifact=key, format=form, zone=zone)
+    if path in named and not Path(path).exists():
+        return Source(name=path, format=form, zone=zone)
     absolute = os.path.abspath(Path(path).expanduser())  # noqa: PTH100 - links stay as they were named
     return Source(name=path, path=absolute, format=form, zone=zone)
 

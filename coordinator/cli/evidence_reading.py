@@ -51,7 +51,7 @@ def read_again(
             if sources:
                 attached = _attached(sources, store, stack)
                 salt = report.run_id.encode()
-                logs = read(sources, settings=settings, artifacts=attached, salt=salt)
+                logs = read(sources, settings=settings, artifacts=attached, salt=salt, run=report.run_id)
         except NightdeskError as error:
             why = error.what + (f": {error.why}" if error.why else "")
         return [{**row, **_now(row, logs, why, context)} for row in rows]

@@ -106,6 +106,7 @@ class Open(Protocol):
         progress: Progress | None = None,
         stop: Callable[[], bool] | None = None,
         salt: bytes = b"",
+        run: str = "",
     ) -> Logs:
         """Return the logs; raise where nothing at all could be read."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agents.log_analysis.sources.arranging import arrange
@@ -31,6 +31,8 @@ class Gathering:
     store: ArtifactStore
     #: Who looks: a worker within the desk's roots, or a person with rights of their own.
     roots: tuple[Path, ...]
+    #: Paths of attached files by their ids, where somebody has them already.
+    attached: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def scratch(self) -> Path:
@@ -125,7 +127,8 @@ class Gathering:
 
     def _local(self, pinned: PinnedFile) -> LogFile:
         """Return a stored body as a file of this machine; a store elsewhere is copied once."""
-        path = self.store.local_path(pinned.artifact) or self._copied(pinned.artifact)
+        path = self.attached.get(pinned.artifact) or self.store.local_path(pinned.artifact)
+        path = path or self._copied(pinned.artifact)
         return LogFile(name=pinned.name, path=path, notes=tuple(pinned.notes))
 
     def _copied(self, artifact: str) -> Path:

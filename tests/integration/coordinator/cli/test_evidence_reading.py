@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
+from agents.log_analysis.sources.gathering import Gathering
 from coordinator.cli.evidence_reading import read_again
 from coordinator.cli.logs_reading import reader
 from kernel.artifacts import ArtifactStore
@@ -69,6 +71,31 @@ def test_what_changed_since_says_so_and_keeps_the_quote(tmp_path: Path, store: A
     assert (changed["state"], changed["quote"]) == ("changed", "ERROR pool exhausted")
     assert changed["context"][1]["quote"] == "INFO lines"
     assert (gone["state"], gone["context"]) == ("gone", [])
+
+
+def test_what_was_rotated_since_stands_and_what_was_replaced_is_not_quoted(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "desk")
+    store = ArtifactStore(settings.artifacts, max_bytes=10_000)
+    log = tmp_path / "app.log"
+    log.write_text("\n".join(LINES), encoding="utf-8")
+    source = Source(name=str(log), path=str(log))
+    files, _ = Gathering("r-1", settings, store, (tmp_path,)).gather([source])
+    assert len(files) == 1
+
+    def again() -> dict:
+        told = report(proof(str(log), quote="ERROR pool exhausted"))
+        [row] = read_again(told, [source], read=reader(), settings=settings, store=store, context=1)
+        return row
+
+    packed = log.with_name("app.log.1.gz")
+    packed.write_bytes(gzip.compress(log.read_bytes() + b"\nINFO later"))
+    log.write_text("INFO other\nERROR pool exhausted by somebody else\n", encoding="utf-8")
+    assert again()["state"] == "stands"
+    assert [row["line"] for row in again()["context"]] == [1, 2, 3]
+    packed.unlink()
+    gone = again()
+    assert (gone["state"], gone["context"]) == ("not reachable", [])
+    assert "no longer holds what this run read" in gone["note"]
 
 
 def test_a_source_that_is_not_here_says_so(tmp_path: Path, store: ArtifactStore) -> None:
