@@ -75,7 +75,7 @@ KINDS = (
         "connection_refused",
         "Connection refused",
         1.0,
-        r"connection (?:was )?refused|\bECONNREFUSED\b|connect: refused|actively refused|拒绝连接|连接被拒绝",
+        r"connection (?:to \S{1,80} |was )?refused|\bECONNREFUSED\b|connect: refused|actively refused|拒绝连接|连接被拒绝",
     ),
     _kind(
         "schema",
