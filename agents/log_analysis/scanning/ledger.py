@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from agents.log_analysis.formats.events import Event
 from agents.log_analysis.formats.levels import Level
@@ -73,9 +74,9 @@ class Names:
 class Ledger:
     """Takes events one after the other, in the order in which they stand in the files."""
 
-    def __init__(self, scratch: Path) -> None:
-        self.table = Table(scratch)
-        self.miner = Miner(refine=_refine)
+    def __init__(self, scratch: Path, table: Table | None = None) -> None:
+        self.table = table or Table(scratch)
+        self.miner = Miner(refine=refine)
         self.profiles: dict[int, Profile] = {}
         self.services = Names()
         self.hosts = Names()
@@ -115,6 +116,19 @@ class Ledger:
         if known.change and len(self.changes) < CHANGE_LIMIT:
             self.changes.append(Row(*cells))
 
+    def state(self) -> dict[str, Any]:
+        """Return all but the rows as JSON: what one process tells another."""
+        return {
+            "chunks": self.table.chunks,
+            "services": self.services.all,
+            "hosts": self.hosts.all,
+            "miner": self.miner.state(),
+            "profiles": [
+                [n, p.file, p.line, p.message, p.change, p.root_line] for n, p in self.profiles.items()
+            ],
+            "changes": self.changes,
+        }
+
     def settle(self, known: Iterable[Known], facts: FileFacts, *, mined: bool = False) -> None:
         """Count what was added without being parsed: in the facts of its file, and with its template."""
         for one in known:
@@ -134,7 +148,7 @@ def _group(level: Level) -> str:
     return "W" if level == Level.warning else ""
 
 
-def _refine(group: str, message: str) -> str:
+def refine(group: str, message: str) -> str:
     """Keep different kinds of causes in different templates, however alike their lines are."""
     kind = kind_of(message[:SAMPLE]) if group else None
     return kind.key if kind else ""

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import re
+import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from agents.log_analysis.formats.parsing import Parser
 from agents.log_analysis.mining.miner import Miner
 from agents.log_analysis.scanning.ledger import FileFacts, Ledger, Profile
+from agents.log_analysis.scanning.merging import Merger, stopped_note, total_lines
+from agents.log_analysis.scanning.opened import Opened
+from agents.log_analysis.scanning.progress import Pace, Progress
 from agents.log_analysis.scanning.reader import Reader
-from agents.log_analysis.scanning.table import Row, Table
+from agents.log_analysis.scanning.readers import LINKS, BrokenReaderError, read_shares
+from agents.log_analysis.scanning.segments import readers_for, share
+from agents.log_analysis.scanning.table import Columns, Row, Table
 from agents.log_analysis.sources.bodies import Body
 from agents.log_analysis.sources.files import LogFile
 from agents.log_analysis.sources.opening import open_log
+from kernel import logs
 from kernel.errors import Correctable, NightdeskError
 
-__all__ = ["FileFacts", "Profile", "Scan"]
+__all__ = ["FileFacts", "Profile", "Progress", "Scan"]
 
-#: A file without stamps or levels in which so much is not text is no log.
-_JUNK_SHARE = 0.05
-_ROTATION = re.compile(r"(?:\.log)?(?:[.-]\d[\d_.-]*)?(?:\.(?:gz|bz2|xz))?$")
+log = logs.get(__name__)
+
+_ROTATION = re.compile(r"(?:\.log)?(?:[.-]\d[\d_.-]*)?(?:\.(?:gz|bz2|xz|zst))?$")
 
 
 class Scan:
-    """All that was read of a set of files. Lines are addressed by file number and line number."""
+    """All that was read of a set of files. Lines are addressed by file number and line number.
 
-    def __init__(self, scratch: Path, max_bytes: int, max_lines: int = 0) -> None:
+    `columns()` gives the events as arrays, which is what loops over all of them should read; `profiles` has the
+    first message of each template, `services` and `hosts` the names behind the numbers in the columns.
+    """
+
+    def __init__(
+        self, scratch: Path, max_bytes: int, max_lines: int = 0, *, readers: int = 1, zone: str = ""
+    ) -> None:
+        """Keep large things in files under `scratch`; read with so many processes (0: one per core, at most 4)."""
         self.files: list[LogFile] = []
         self.facts: list[FileFacts] = []
         self.problems: list[NightdeskError] = []
@@ -35,12 +48,18 @@ class Scan:
         self._ledger = Ledger(scratch)
         self._bodies: list[Body] = []
         self._scratch, self._max_bytes, self._max_lines = scratch, max_bytes, max_lines
-        weakref.finalize(self, _close, self._bodies, self._ledger.table)
+        self._readers, self._zone = readers, zone
+        self._stop = threading.Event()
+        weakref.finalize(self, _close, self._bodies, self._ledger)
 
     @property
     def table(self) -> Table:
         """Return the events, row by row or in columns."""
         return self._ledger.table
+
+    def columns(self) -> Iterator[Columns]:
+        """Yield the events as arrays, a chunk at a time, in reading order."""
+        return self._ledger.table.columns()
 
     @property
     def miner(self) -> Miner:
@@ -67,54 +86,117 @@ class Scan:
         """Return the events that tell of deploys and changed settings."""
         return self._ledger.changes
 
-    def read(self, files: Sequence[LogFile]) -> None:
-        """Read all files; one that cannot be read is a problem to tell, unless nothing else is left."""
-        for file in files:
-            try:
-                self._read(file, alone=len(files) == 1)
-            except NightdeskError as error:
-                self.problems.append(error)
-        if not self.files and self.problems:
-            raise self.problems[0]
+    @property
+    def stopped(self) -> bool:
+        """Return whether reading was stopped before its end."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """Let the reading end soon, with what there is; may be called from any thread."""
+        self._stop.set()
 
     def body(self, file: int) -> Body:
         """Return the body of a file."""
         return self._bodies[file]
 
-    def _read(self, file: LogFile, *, alone: bool) -> None:
-        body, changed = open_log(file, self._scratch, self._max_bytes, self._max_lines)
-        self._bodies.append(body)
-        number, parser = len(self.files), Parser(changed, file.format, file.zone or "UTC")
-        facts = FileFacts(file.name, size=body.size)
-        fallback = (
-            file.service
-            if alone or file.service
-            else _ROTATION.sub("", file.path.name if file.roots else file.name)
-        )
-        Reader(body, parser, self._ledger, facts, file=number, fallback=fallback).read()
-        facts.lines, facts.form, facts.confidence = body.lines, parser.form, parser.confidence
-        if facts.structured * 5 < facts.events and facts.junk > _JUNK_SHARE * facts.seen:
-            self._bodies.pop().close()
-            raise Correctable(
-                f"{file.name!r} is not a log",
-                why="most of it is not text, and no line carries a time or a level",
-                next_step="Name a text log, or the file that this one was made from.",
-            )
-        facts.notes += [*body.notes, *_notes(body, parser)]
-        self.files.append(file)
-        self.facts.append(facts)
+    def read(self, files: Sequence[LogFile], progress: Callable[[Progress], None] | None = None) -> None:
+        """Read all files; one that cannot be read is a problem to tell, unless nothing else is left.
+
+        `progress` is called a few times a second, in the thread that calls this.
+        """
+        opened = self._open(files)
+        pace = Pace(progress, self._stop)
+        pace.total = sum(one.body.size for one in opened)
+        readers = readers_for(pace.total, self._readers) if LINKS.exists() else 1
+        if readers == 1 or not self._read_apart(opened, readers, pace):
+            self._read_here(opened, pace)
+        self._ledger.table.flush()
+        for one in opened:
+            self.facts[one.number].notes[:0] = _notes(one.body)
+        if not self.files and self.problems:
+            raise self.problems[0]
+
+    def _open(self, files: Sequence[LogFile]) -> list[Opened]:
+        """Open what can be read and is a log; the rest is a problem to tell."""
+        opened = []
+        for file in files:
+            try:
+                body, changed = open_log(file, self._scratch, self._max_bytes, self._max_lines)
+            except NightdeskError as error:
+                self.problems.append(error)
+                continue
+            name = _ROTATION.sub("", file.path.name if file.roots else file.name)
+            fallback = file.service or ("" if len(files) == 1 else name)
+            zone = file.zone or self._zone or "UTC"
+            one = Opened(len(self.files), file.name, body, changed, file.format, zone, fallback)
+            if one.is_junk(self._scratch):
+                body.close()
+                self.problems.append(_no_log(file.name))
+                continue
+            opened.append(one)
+            self.files.append(file)
+            self.facts.append(FileFacts(file.name, size=body.size))
+            self._bodies.append(body)
+        return opened
+
+    def _read_here(self, opened: Sequence[Opened], pace: Pace) -> None:
+        passed = lines = 0
+        for one in opened:
+            body, facts, parser = one.body, self.facts[one.number], one.parser()
+
+            def tick(number: int, one: Opened = one, passed: int = passed, lines: int = lines) -> bool:
+                rows = self._ledger.table.rows
+                return pace.tell(passed + one.body.place, lines + number, rows, one.name)
+
+            reader = Reader(body, parser, self._ledger, facts, file=one.number, fallback=one.fallback)
+            if not pace.stopped:
+                reader.read(tick=tick)
+            facts.lines, facts.form, facts.confidence = body.lines, parser.form, parser.confidence
+            facts.notes += parser.notes
+            if pace.stopped:
+                facts.notes.append(stopped_note(body.place, body.size))
+            passed, lines = passed + body.size, lines + body.lines
+
+    def _read_apart(self, opened: Sequence[Opened], readers: int, pace: Pace) -> bool:
+        """Let other processes read; return whether that went well."""
+        shares = share(opened, readers)
+        if len(shares) == 1:
+            return False
+        try:
+            results = read_shares(shares, self._scratch, pace, {one.number: one.name for one in opened})
+        except BrokenReaderError as error:
+            log.warning("reader_broken", reason=str(error))
+            return False
+        limit = self._max_lines
+        if limit and any(lines > limit for lines in total_lines([r for r, _ in results]).values()):
+            return False  # where the limit falls is known only by counting from the start
+        merger = Merger(self._ledger, {one.number: one for one in opened}, dict(enumerate(self.facts)))
+        for result, out in results:
+            if not merger.stopped:
+                merger.take(result, out)
+            out.close()
+        merger.finish(stopped=pace.stopped)
+        return True
 
 
-def _notes(body: Body, parser: Parser) -> list[str]:
-    notes = []
+def _no_log(name: str) -> Correctable:
+    return Correctable(
+        f"{name!r} is not a log",
+        why="most of it is not text, and no line carries a time or a level",
+        next_step="Name a text log, or the file that this one was made from.",
+    )
+
+
+def _notes(body: Body) -> list[str]:
+    notes = list(body.notes)
     if body.cut_lines:
         notes.append(f"{body.cut_lines} very long line(s) were cut; head and end were kept")
     if body.nul_bytes:
         notes.append(f"{body.nul_bytes:,} NUL bytes were skipped (a hole left by truncating the file)")
-    return notes + parser.notes
+    return notes
 
 
-def _close(bodies: list[Body], table: Table) -> None:
+def _close(bodies: list[Body], ledger: Ledger) -> None:
     for body in bodies:
         body.close()
-    table.close()
+    ledger.table.close()

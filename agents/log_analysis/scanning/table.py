@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -51,11 +51,12 @@ def empty() -> Columns:
 class Table:
     """Rows in the order they were added; written by one thread, then read as often and by as many as wanted."""
 
-    def __init__(self, scratch: Path, kept: int = _KEPT) -> None:
+    def __init__(self, scratch: Path, kept: int = _KEPT, file: BinaryIO | None = None) -> None:
+        """Put what memory does not keep into `file`, else into a new one without a name."""
         self._scratch, self._kept = scratch, kept
         self._chunks: list[Columns] = [empty()]
         self._spilled: list[tuple[int, int]] = []
-        self._file: BinaryIO | None = None
+        self._file = file
         self._end = 0
         self._new: list[Cells] = []
         self._rows = 0
@@ -121,18 +122,38 @@ class Table:
         self._chunks = [empty()]
 
     def _spill(self, columns: Columns) -> None:
+        place = self.store(b"".join(column.tobytes() for column in columns))
+        self._spilled.append((place, len(columns.file)))
+
+    def store(self, content: bytes) -> int:
+        """Put bytes into the table's file and return their place."""
         if self._file is None:
             self._scratch.mkdir(parents=True, exist_ok=True)
             self._file = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - lives as long as the table
-        self._spilled.append((self._end, len(columns.file)))
-        self._end += self._file.write(b"".join(column.tobytes() for column in columns))
+        place = self._end
+        self._end += self._file.write(content)
         self._file.flush()
+        return place
+
+    def fetch(self, place: int, size: int) -> bytes:
+        """Return bytes that were stored."""
+        assert self._file is not None
+        return os.pread(self._file.fileno(), size, place)
+
+    @property
+    def chunks(self) -> list[tuple[int, int]]:
+        """Return place and rows of each chunk in the file."""
+        return list(self._spilled)
+
+    def adopt(self, chunks: Iterable[tuple[int, int]]) -> None:
+        """Take the chunks that another process has written into this table's file."""
+        self._spilled = list(chunks)
+        self._rows = sum(rows for _, rows in self._spilled)
 
     def _load(self, place: int, rows: int) -> Columns:
-        assert self._file is not None
         columns = empty()
         for column in columns:  # read at a place: several threads may ask at once
-            column.frombytes(os.pread(self._file.fileno(), rows * column.itemsize, place))
+            column.frombytes(self.fetch(place, rows * column.itemsize))
             place += rows * column.itemsize
         return columns
 
