@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from celery import Celery
 
+from tests.support import secrets_planted
 from tests.support.desk import Desk, running_desk
 from tests.support.model_server import ModelServer
 from tests.support.webhook_sink import WebhookSink
@@ -23,14 +24,22 @@ PASSWORD = "S3cr3t-Pa55-w0rd"
 TOKEN = "sk-proj-abcdEFGH1234567890abcdEFGH1234567890"
 PHONE = "13800138000"
 EMAIL = "li.wei@example.com.cn"
-PLANTED = (PASSWORD, TOKEN, PHONE, EMAIL)
+PLANTED = (PASSWORD, TOKEN, PHONE, EMAIL, *secrets_planted.PLANTED)
 
 
 def test_no_secret_is_left_anywhere(tmp_path: Path) -> None:
     analyst, messenger = "(?i)you analyse logs", "(?i)you are the notification agent"
     message = {"channel": "webhook", "title": "503", "body": f"It is {EMAIL}", "severity": "error"}
     steps = [
-        {"system": analyst, "calls": [{"tool": "overview", "arguments": {}}]},
+        {
+            "system": analyst,
+            "calls": [
+                {"tool": "overview", "arguments": {}},
+                {"tool": "templates", "arguments": {"limit": 100}},
+                {"tool": "search", "arguments": {"limit": 50}},
+                {"tool": "entities", "arguments": {"by": "password"}},
+            ],
+        },
         {"system": messenger, "calls": [{"tool": "notify", "arguments": message}]},
         {"text": "The pool is exhausted.", "times": 0},
     ]
@@ -55,6 +64,8 @@ def test_no_secret_is_left_anywhere(tmp_path: Path) -> None:
                 "logs": "".join(p.read_text(errors="replace") for p in (desk.data_dir / "logs").glob("*")),
                 "model": json.dumps(model.requests, ensure_ascii=False, default=str),
                 "webhook": "\n".join(sink.bodies),
+                "shown": desk.run("show", report["run_id"]).out,
+                "artifacts": _files(desk.data_dir / "artifacts"),
             }
             assert "coordinator.advance" in places["flower"]
             assert report["run_id"][:13] in places["flower"]
@@ -70,7 +81,7 @@ def _run(desk: Desk) -> dict[str, Any]:
     log.write_text(
         "2026-11-29T03:00:00Z INFO user li.wei@example.com.cn tel=13800138000 logged in\n"
         f"2026-11-29T03:00:01Z ERROR pool exhausted: 2/2 connections, password={PASSWORD} "
-        f"Authorization: Bearer {TOKEN} 密码：{PASSWORD}\n"
+        f"Authorization: Bearer {TOKEN} 密码：{PASSWORD}\n" + secrets_planted.planted_log()
     )
     url = desk.status()["broker_url"]
     app = Celery(broker=url, backend=url)
@@ -81,6 +92,11 @@ def _run(desk: Desk) -> dict[str, Any]:
     report: dict[str, Any] = sent.get(timeout=90)
     app.close()
     return report
+
+
+def _files(folder: Path) -> str:
+    files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+    return "\n".join(path.read_text(errors="replace") for path in files)
 
 
 def _sql(desk: Desk) -> str:
