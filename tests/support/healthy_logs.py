@@ -14,7 +14,7 @@ HOUR = 3600.0
 Line = tuple[float, str]
 
 
-def web(lines: int = 6000, seed: int = 1) -> str:
+def web(lines: int = 4000, seed: int = 1) -> str:
     """An access log over six hours with a daily rise, bots, missing pages and now and then a slow client."""
     rng = random.Random(seed)
     paths = ["/", "/cart", "/api/items/%d", "/static/app.js", "/login", "/search?q=shoe%d"]
@@ -66,7 +66,7 @@ def syslog(seed: int = 2) -> str:
     return _text(out)
 
 
-def service(lines: int = 6000, seed: int = 3) -> str:
+def service(lines: int = 4000, seed: int = 3) -> str:
     """A JSON service over two hours: requests, cache misses, retries that succeed, slow queries."""
     rng = random.Random(seed)
     kinds: list[tuple[float, str, Callable[[], str]]] = [
@@ -110,12 +110,12 @@ def batch(seed: int = 4) -> str:
 
 
 def kubernetes(seed: int = 5) -> str:
-    """Lines of four pods of one cluster over three hours: probes, leader checks, garbage collection, a scale-up."""
+    """Lines of four pods of one cluster over two hours: probes, leader checks, garbage collection, a scale-up."""
     rng = random.Random(seed)
     out: list[Line] = []
     for pod in ("api-7d9f6c5b8d-x2x4k", "api-7d9f6c5b8d-q9z7m", "worker-0", "worker-1"):
         beat = START + rng.random() * 10
-        while beat < START + 3 * HOUR:
+        while beat < START + 2 * HOUR:
             out.append(
                 (
                     beat,
@@ -123,7 +123,7 @@ def kubernetes(seed: int = 5) -> str:
                 )
             )
             beat += 10 + rng.random() / 5
-        for moment in _waves(rng, 900, 3 * HOUR):
+        for moment in _waves(rng, 400, 2 * HOUR):
             text = rng.choice(
                 ["handled task %d", "leader lease renewed %d", "gc freed %d KiB", "watch reopened at %d"]
             )

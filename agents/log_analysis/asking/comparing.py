@@ -18,8 +18,8 @@ from kernel.errors import Correctable
 _ROWS = 8
 _LISTS = ("new", "vanished", "more", "fewer", "rare")
 _RARE_ROWS = 3
-#: Ranking services reads the lines again (some 3 s for so many events); no service and one are not ranked.
-_RANKED_EVENTS, _RANKED, _REASONS, _TWO = 500_000, 5, 3, 2
+#: Ranking services reads the lines again (some 7 s for so many events); no service and one are not ranked.
+_RANKED_EVENTS, _RANKED, _REASONS, _TWO = 200_000, 5, 3, 2
 
 
 def compare_of(

@@ -21,6 +21,7 @@ _ONLY, _MOSTLY, _CHANCE = 0.95, 0.6, 1e-3
 #: All have it if so large a share of the entities does.
 _ALL = 0.8
 _NAMED = 0.5
+_ONE = ("only ", "mostly ")
 
 Wanted = Callable[[Row, str], bool]
 
@@ -100,14 +101,13 @@ def concentrations(scan: Scan, templates: Sequence[int], file: int | None = None
             rows[template].append(row)
             hosts[template][scan.hosts[row.host]] += 1
             services[template][scan.services[row.service]] += 1
-    texts = None if len(scan.hosts) > 2 else [t for _, t in _spread(scan, _all_rows(scan, file), _BACKGROUND)]  # noqa: PLR2004 - as above
+    texts = [text for _, text in _spread(scan, _all_rows(scan, file), _BACKGROUND)]
     told = {}
     for template in wanted:
-        text = concentrated(hosts[template], every[0], "host") or concentrated(
-            services[template], every[1], "service"
-        )
-        if not text and texts:
-            text = _of_lines(scan, rows[template], texts)
+        one = [concentrated(hosts[template], every[0], "host"), *_of_lines(scan, rows[template], texts)]
+        one.append(concentrated(services[template], every[1], "service"))
+        # a template is mostly one service's own, so that comes last; and that all have it says less than that one has
+        text = next((t for t in one if t.startswith(_ONE)), "") or next((t for t in one if t), "")
         if text:
             told[template] = text
     return told
@@ -132,25 +132,23 @@ def concentrated(some: Counter[str], every: Counter[str], by: str) -> str:
     return ""
 
 
-def _of_lines(scan: Scan, rows: list[Row], background: list[str]) -> str:
-    """Return a statement from what a sample of the lines names."""
+def _of_lines(scan: Scan, rows: list[Row], background: list[str]) -> list[str]:
+    """Return statements from what a sample of the lines names."""
     lines = [text for _, text in _spread(scan, rows, _SAMPLE)]
     column = column_namer(background)
-    for by, names in (
-        ("host", column[0] if column else None),
-        ("node", namer("node")),
-        ("pod", namer("pod")),
-    ):
-        if names is None:
-            continue
+    readers = [("host", column[0])] if column else []
+    readers += [(by, namer(by)) for by in ("node", "pod", "ip", "user")]
+    told = []
+    for by, names in readers:
         some = Counter(e for text in lines for e in names(text))
+        if some.total() < _NAMED * len(lines):
+            continue
         every = Counter(e for text in background for e in names(text))
         for entity in some:  # a sample may have missed what only these lines name
             every[entity] = max(1, every[entity])
-        if some.total() >= _NAMED * len(lines) and (text := concentrated(some, every, by)):
-            scale = len(rows) / max(1, len(lines))
-            return text if scale <= 1 else f"{text}, in a sample of {len(lines)}"
-    return ""
+        if text := concentrated(some, every, by):
+            told.append(text if len(rows) <= len(lines) else f"{text}, in a sample of {len(lines)}")
+    return told
 
 
 def _reader(scan: Scan, by: str, file: int | None) -> Callable[[Row, str], Sequence[str]]:

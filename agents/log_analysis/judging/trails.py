@@ -13,8 +13,8 @@ from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.table import Row
 
-#: Ids kept, steps kept of one id, and lines per file that decide what kind of id a log joins its lines by.
-IDS, STEPS, _SAMPLE = 100_000, 400, 2_000
+#: Ids kept, steps kept of one id; lines that decide what kind of id joins a log's lines, and how much of each is read.
+IDS, STEPS, _SAMPLE, _LOOKED = 100_000, 400, 3_000, 1_000
 #: An id joins lines where each has so many at the mean; a kind counts if so large a share of the sampled lines has it.
 _JOINED, _COVERED = 1.3, 0.05
 #: Errors so near in time (seconds) are one failure told by several services.
@@ -100,11 +100,12 @@ def id_kind(scan: Scan, joined: float = _JOINED) -> str:
     """Return the kind of id that joins a log's lines (so many an id), or an empty text where none does."""
     lines = 0
     found: dict[str, Counter[str]] = {kind: Counter() for kind in _KINDS}
+    each = max(20, _SAMPLE // max(1, len(scan.files)))
     for file in range(len(scan.files)):
-        for _, text in islice(scan.body(file).texts(), _SAMPLE):
+        for _, text in islice(scan.body(file).texts(), each):
             lines += 1
             for kind, pattern in _KINDS.items():
-                if match := pattern.search(text):
+                if match := pattern.search(text[:_LOOKED]):
                     found[kind][match[match.lastindex or 1]] += 1
     fit = {
         kind: ids.total()
