@@ -1,6 +1,6 @@
 # Nightdesk. `make demo` and `make test` set everything up by themselves; pip only, into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit integration e2e bench bench-memory bench-locomo bench-logs chaos chaos-memory up down
+.PHONY: help setup demo test check unit integration e2e bench bench-memory bench-locomo bench-logs bench-alarms chaos chaos-memory up down
 
 # relative on purpose: the checkout's path may hold a blank
 PYTHON := .venv/bin/python
@@ -40,6 +40,9 @@ bench-locomo: setup  ## measure evidence recall on conversations in LoCoMo's sha
 
 bench-logs: setup  ## measure log templates: accuracy and lines/s beside drain3 (DATA=folder of loghub_2k)
 	@$(PYTHON) -m ops.bench.logs $(if $(DATA),"$(DATA)")
+
+bench-alarms: setup  ## measure alarms on labelled lines and on minutes of faults (DATA=folder with loghub_2k and nezha)
+	@$(PYTHON) -m ops.bench.alarms $(if $(DATA),"$(DATA)")
 
 chaos: setup  ## kill everything while runs pass and count what the world saw (CHAOS_RUNS, CHAOS_SEED, CHAOS_SECONDS)
 	@$(PYTHON) -m tests.chaos.run
