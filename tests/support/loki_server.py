@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,7 +18,14 @@ class LokiServer:
     """A real HTTP server in a thread; `asked` holds the parameters of each request, `headers` its headers."""
 
     def __init__(
-        self, entries: list[Entry], *, most: int = 5000, tenant: str = "", token: str = "", busy: int = 0
+        self,
+        entries: list[Entry],
+        *,
+        most: int = 5000,
+        tenant: str = "",
+        token: str = "",
+        busy: int = 0,
+        certificate: Path | None = None,
     ) -> None:
         self.entries, self.most, self.tenant, self.token = entries, most, tenant, token
         self.busy = busy  # requests that are told to come back later
@@ -45,11 +54,17 @@ class LokiServer:
                 """Stay quiet."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Api)
+        self._scheme = "http"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+            self._scheme = "https"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_address[1]}"
 
     def answer(self, path: str, asked: dict[str, str], headers: dict[str, str]) -> tuple[int, object]:
         """Return status and body of one request."""

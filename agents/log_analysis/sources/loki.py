@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -51,9 +52,14 @@ def read_loki(
         headers["X-Scope-OrgID"] = query.tenant
     if token:
         headers["Authorization"] = token if token.startswith("Basic ") else f"Bearer {token}"
+    trusted = ssl.create_default_context(cafile=query.ca_file) if query.ca_file else True
     with (
         httpx.Client(
-            headers=headers, timeout=_REQUEST_SECONDS, trust_env=False, follow_redirects=False
+            headers=headers,
+            verify=trusted,
+            timeout=_REQUEST_SECONDS,
+            trust_env=False,
+            follow_redirects=False,
         ) as client,
         tempfile.TemporaryFile() as pages,
     ):

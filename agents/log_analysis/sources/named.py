@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import ssl
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -74,6 +75,8 @@ class LokiQuery(Value):
     hours: float = Field(default=6.0, gt=0, le=24 * 31)
     #: Loki refuses more entries per request than its max_entries_limit_per_query, which is 5,000 by default.
     limit: int = Field(default=5000, ge=10, le=100_000)
+    #: Certificates of an authority of one's own, as PEM.
+    ca_file: Path | None = None
 
     @field_validator("url")
     @classmethod
@@ -86,6 +89,16 @@ class LokiQuery(Value):
                 "it may not carry a user, a password or a query: put the token into NIGHTDESK_LOG_TOKENS"
             )
         return value.rstrip("/")
+
+    @field_validator("ca_file")
+    @classmethod
+    def _holds_certificates(cls, value: Path | None) -> Path | None:
+        try:
+            if value is not None:
+                ssl.create_default_context(cafile=value)
+        except OSError as error:  # SSLError is one
+            raise ValueError(f"{value} holds no certificates: {error.strerror or error}") from error
+        return value
 
     @field_validator("query")
     @classmethod

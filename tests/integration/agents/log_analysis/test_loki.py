@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -138,6 +140,24 @@ def test_what_loki_says_no_to_is_told() -> None:
         query = LokiQuery(url=server.url + "/elsewhere", query="{}")
         with pytest.raises(Correctable, match="404"):
             read_loki(query, out, SINCE, UNTIL, token="", limit=100, seconds=5.0)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate")
+def test_a_certificate_of_ones_own_is_trusted_where_it_is_named(tmp_path: Path) -> None:
+    pem, key = tmp_path / "ca.pem", tmp_path / "key.pem"
+    made = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=x -addext subjectAltName=IP:127.0.0.1"
+    subprocess.run([*made.split(), "-keyout", key, "-out", pem], check=True, capture_output=True)
+    both = tmp_path / "both.pem"
+    both.write_bytes(key.read_bytes() + pem.read_bytes())
+    with LokiServer(entries(3), certificate=both) as server:
+        out = io.BytesIO()
+        query = LokiQuery(url=server.url, query="{}", ca_file=pem)
+        assert read_loki(query, out, SINCE, UNTIL, token="", limit=1 << 20, seconds=20.0) == []
+        assert out.getvalue().count(b"\n") == 3
+        with pytest.raises(Retryable, match=r"(?i)certificate"):
+            read(server, seconds=0.5)
+    with pytest.raises(ValueError, match="holds no certificates"):
+        LokiQuery(url=server.url, query="{}", ca_file=tmp_path / "none.pem")
 
 
 @pytest.fixture
