@@ -17,6 +17,7 @@ ZH: Phrases = {
     "Not found": "未找到",
     "Not done": "未完成",
     "{number}. **{title}** ({severity}, score {score:.2f})": "{number}. **{title}**（{severity}，可信度 {score:.2f}）",
+    "   - speaks against it: {where} {quote}": "   - 反对：{where} {quote}",
     "{what}: {why}": "{what}：{why}",
     "Who did what": "分工",
     "part": "部分",

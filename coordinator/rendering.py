@@ -6,16 +6,24 @@ import re
 
 from coordinator.phrases import words_of
 from kernel.contracts import ActionOutcome
+from kernel.neutral import neutralise
 from kernel.reports import Report, ReportMemory
 from kernel.states import CallState
-from kernel.wording import Words
+from kernel.wording import ENGLISH, Words
+
+
+#: A span of code, whatever the length of its fence: what stands in one is shown and never live.
+_CODE = re.compile(r"((?<!`)(?P<fence>`+)(?!`).+?(?<!`)(?P=fence)(?!`))", re.DOTALL)
 
 
 def markdown(report: Report) -> str:
-    """Return the report for people, its own words in their language; a short one keeps what must not be missed."""
+    """Return the report for people, its own words in their language; a short one keeps what must not be missed.
+
+    Words that a log, a model or a memory chose become no link, image, mention or markup of whoever shows it.
+    """
     say, short = words_of(report.language), report.length == "short"
     head = say("# Run {id}: {ended}", id=report.run_id[:13], ended=_ended(report, say))
-    lines = [head, "", report.answer, ""]
+    lines = [head, "", inert(report.answer), ""]
     if report.findings and not short:
         lines += [f"## {say('Findings')}", "", *_findings(report, say)]
     actions = [a for a in report.actions if not short or a.state != CallState.done or not a.verified]
@@ -37,8 +45,18 @@ def markdown(report: Report) -> str:
         ),
     ):
         if items:
-            lines += ["", f"## {say(title)}", "", *(f"- {item}" for item in items)]
+            lines += ["", f"## {say(title)}", "", *(f"- {inert(item)}" for item in items)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def inert(text: str) -> str:
+    """Return Markdown with nothing live outside of its spans of code."""
+    pieces: list[str] = []
+    done = 0
+    for found in _CODE.finditer(text):
+        pieces += [neutralise(text[done : found.start()]), found[0]]
+        done = found.end()
+    return "".join([*pieces, neutralise(text[done:])])
 
 
 def _findings(report: Report, say: Words) -> list[str]:
@@ -46,8 +64,16 @@ def _findings(report: Report, say: Words) -> list[str]:
     told = "{number}. **{title}** ({severity}, score {score:.2f})"
     for number, finding in enumerate(report.findings, start=1):
         title, severity = say.title(finding.title), say.plain(finding.severity)
-        lines.append(say(told, number=number, title=title, severity=severity, score=finding.score))
-        lines += [f"   - `{e.source}:{e.line}` {_quoted(e.quote)}" for e in finding.evidence]
+        lines.append(say(told, number=number, title=inert(title), severity=severity, score=finding.score))
+        lines += [f"   - {_quoted(f'{e.source}:{e.line}')} {_quoted(e.quote)}" for e in finding.evidence]
+        if (
+            say is ENGLISH
+        ):  # findings speak English, for what is learnt from them; the answer has them translated
+            lines += [f"   - speaks for it: {reason}" for reason in finding.reasons]
+        against = "   - speaks against it: {where} {quote}"
+        lines += [
+            say(against, where=f"`{e.source}:{e.line}`", quote=_quoted(e.quote)) for e in finding.against
+        ]
     return lines
 
 

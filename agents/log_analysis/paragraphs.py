@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agents.log_analysis.judging.reasons import doubts_of
+from agents.log_analysis.judging.reasons import code, doubts_of
 from kernel.contracts import Finding
 from kernel.wording import Words
 
@@ -106,11 +106,6 @@ def harmless(quote: str) -> bool:
 def quoted(hit: _Row) -> str:
     """Return a line to cite as an item of a list."""
     return f"- {hit['source']}:{hit['line']}  {code(hit['quote'])}"
-
-
-def code(text: str) -> str:
-    """Quote log text as code, so that nothing in it is rendered."""
-    return f"`{text.replace('`', chr(39))}`"
 
 
 def _listed(heading: str, items: list[str], say: Words) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agents.log_analysis.judging.durations import lasting
-from agents.log_analysis.paragraphs import code, quoted
+from agents.log_analysis.judging.reasons import code
+from agents.log_analysis.paragraphs import quoted
 from agents.log_analysis.questions import Question
 from agents.runtime.spec import DoneCall
 from kernel.states import CallState

@@ -40,9 +40,9 @@ ZH: Phrases = {
         "耗时 {low} 至 {high}，中位数 {median}，共测得 {measured} 次"
     ),
     "it took {early} at first and {late} from {rose} on": "起初耗时 {early}，自 {rose} 起为 {late}",
-    "measured from this line to the next of “{until}”": "从该行量到下一行“{until}”",
-    "“{said}” is no known command: it may be a typing error, and “{meant}” may be meant": (
-        "“{said}”不是已知命令：可能是拼写错误，原意可能是“{meant}”"
+    "measured from this line to the next of {until}": "从该行量到下一行{until}",
+    "{said} is no known command: it may be a typing error, and {meant} may be meant": (
+        "{said}不是已知命令：可能是拼写错误，原意可能是{meant}"
     ),
     "exit code {code}: {meaning}": "退出码 {code}：{meaning}",
     "the program ended with an error of its own": "程序自身出错退出",

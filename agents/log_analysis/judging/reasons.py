@@ -46,12 +46,12 @@ def reasons_of(rows: Sequence[_Row], overview: _Row, change: _Row | None, say: W
             say("a change came shortly before, at {time} ({where})", time=change["time"], where=where)
         )
     if names := sorted({n for row in rows for n in row.get("blamed_by", [])}):
-        found.append(say("others name it as failing: {names}", names=", ".join(names)))
+        found.append(say("others name it as failing: {names}", names=", ".join(map(code, names))))
     if top.get("only"):
         found.append(
             say(
                 "it shows only in {name}, of {count} services",
-                name=top["only"],
+                name=code(top["only"]),
                 count=len(overview.get("services", {})),
             )
         )
@@ -59,7 +59,13 @@ def reasons_of(rows: Sequence[_Row], overview: _Row, change: _Row | None, say: W
         where = f"{trace['source']}:{trace['line']}"
         text = "{count} stack traces of {exception} lead to {frame} ({where})"
         found.append(
-            say(text, count=trace["count"], exception=trace["exception"], frame=trace["frame"], where=where)
+            say(
+                text,
+                count=trace["count"],
+                exception=code(trace["exception"]),
+                frame=code(trace["frame"]),
+                where=where,
+            )
         )
     if _WEIGHTS.get(top["kind"], 0.0) >= _ROOT and top["kind"] != ERROR.key:
         found.append(say("it names what is wrong itself, not what follows from it"))
@@ -73,7 +79,7 @@ def doubts_of(rows: Sequence[_Row], say: Words = ENGLISH) -> list[str]:
     if all(row.get("chronic") for row in rows):
         found.append(say("it is there all the time, so it is hardly what changed"))
     if names := sorted({row["blames"] for row in rows if row.get("blames")}):
-        found.append(say("it names another service as failing: {names}", names=", ".join(names)))
+        found.append(say("it names another service as failing: {names}", names=", ".join(map(code, names))))
     found += [say.plain(doubt) for doubt in top.get("doubts", [])]
     if spot := top.get("recovered"):
         found.append(
@@ -104,6 +110,11 @@ def evidence(spots: Iterable[_Row]) -> list[Evidence]:
     return list(seen.values())
 
 
+def code(text: str) -> str:
+    """Quote log text as code, so that nothing in it is rendered."""
+    return f"`{text.replace('`', chr(39))}`"
+
+
 def _where(spot: _Row) -> str:
     return f"{spot['source']}:{spot['line']}"
 
@@ -123,19 +134,19 @@ def _measured(row: _Row, say: Words) -> list[str]:
             ),
         )
     if timing.get("until"):
-        found.append(say("measured from this line to the next of “{until}”", until=timing["until"]))
+        found.append(say("measured from this line to the next of {until}", until=code(timing["until"])))
     return found
 
 
 def _state(row: _Row, say: Words) -> list[str]:
     found = []
     if names := row.get("typo"):
-        text = "“{said}” is no known command: it may be a typing error, and “{meant}” may be meant"
-        found.append(say(text, said=names["said"], meant=names["meant"]))
-    if code := row.get("exit_code"):
-        meaning = _EXITS.get(code)
+        text = "{said} is no known command: it may be a typing error, and {meant} may be meant"
+        found.append(say(text, said=code(names["said"]), meant=code(names["meant"])))
+    if number := row.get("exit_code"):
+        meaning = _EXITS.get(number)
         found += (
-            [say("exit code {code}: {meaning}", code=code, meaning=say.plain(meaning))] if meaning else []
+            [say("exit code {code}: {meaning}", code=number, meaning=say.plain(meaning))] if meaning else []
         )
     return found
 

@@ -258,3 +258,17 @@ def test_what_agents_recalled_is_listed_where_it_is_cited() -> None:
     report = compose(given, rows, now=NOW, recalled={"m1": "cut…", "m2": "two", "m3": "three"})
     told = {(m.id, m.text, m.cited) for m in report.memories}
     assert told == {("m1", "one", False), ("m2", "two", True)}
+
+
+def test_markdown_shows_what_speaks_for_and_against_a_finding_but_not_in_a_short_report() -> None:
+    proof = Evidence(source="a.log", line=2, quote="pool full")
+    doubt = Evidence(source="a.log", line=9, quote="pool recovered")
+    found = Finding(title="pool", evidence=[proof], reasons=["it is the earliest"], against=[doubt])
+    rows = [row("a", "done", Outcome(answer="A", findings=[found]))]
+    text = markdown(compose(run(), rows, now=NOW))
+    assert "   - speaks for it: it is the earliest\n" in text
+    assert "   - speaks against it: `a.log:9` `pool recovered`\n" in text
+    zh = markdown(compose(styled(language="zh"), rows, now=NOW))
+    assert "反对：`a.log:9` `pool recovered`" in zh
+    assert "earliest" not in zh
+    assert "speaks" not in markdown(compose(styled(length="short"), rows, now=NOW))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 START = datetime(2026, 11, 28, 8, tzinfo=UTC)
-LINES = 3000
+LINES = 1500
 
 
 def at(second: float) -> datetime:

@@ -1,0 +1,93 @@
+"""What speaks for and against a cause, in words whose numbers the tools returned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.log_analysis.judging.reasons import against_of, doubts_of, evidence, reasons_of
+
+SPOT = {"source": "a.log", "line": 9, "quote": "INFO fine", "time": "2026-01-01T00:10:00.000Z"}
+
+
+def row(**more: Any) -> dict[str, Any]:
+    first = {"source": "a.log", "line": 5, "quote": "ERROR x", "time": "2026-01-01T00:00:01.000Z"}
+    return {"id": 1, "kind": "pool_exhausted", "level": "error", "first": first, **more}
+
+
+def test_the_earliest_error_that_rose_after_a_change_and_is_blamed() -> None:
+    rise = {"time": "2026-01-01T00:00:01.000Z", "direction": "up", "fold": 12.0}
+    told = reasons_of(
+        [row(rank=0, rise=rise, blamed_by=["web", "app"], only="db")],
+        {"services": {"db": 1, "web": 2, "app": 3}},
+        SPOT,
+    )
+    assert told == [
+        "it is the earliest error of the log, at 2026-01-01T00:00:01.000Z",
+        "it rose 12.0-fold at 2026-01-01T00:00:01.000Z",
+        "a change came shortly before, at 2026-01-01T00:10:00.000Z (a.log:9)",
+        "others name it as failing: `app`, `web`",
+        "it shows only in `db`, of 3 services",
+        "it names what is wrong itself, not what follows from it",
+    ]
+
+
+def test_slow_work_by_its_numbers() -> None:
+    timing = {
+        "measured": 40,
+        "low": "5 ms",
+        "median": "9 ms",
+        "high": "2 s",
+        "early": "5 ms",
+        "late": "1 s",
+        "rose": "2026-01-01T00:05:00Z",
+    }
+    told = reasons_of([row(kind="slow", level="warning", timing={**timing, "until": "sent `x`"})], {}, None)
+    assert told == [
+        "it took 5 ms at first and 1 s from 2026-01-01T00:05:00Z on",
+        "it took 5 ms to 2 s, 9 ms in the middle, measured 40 times",
+        "measured from this line to the next of `sent 'x'`",
+    ]
+
+
+def test_exits_and_typing_errors() -> None:
+    told = reasons_of([row(kind="crash", exit_code=137, typo={"said": "wge", "meant": "wget"})], {}, None)
+    assert told[0] == "`wge` is no known command: it may be a typing error, and `wget` may be meant"
+    assert told[1].startswith("exit code 137: killed by SIGKILL")
+
+
+def test_traces_that_lead_to_a_frame() -> None:
+    trace = {
+        "templates": [1],
+        "count": 3,
+        "exception": "E",
+        "frame": "save (store.py:42)",
+        "source": "a.log",
+        "line": 7,
+    }
+    told = reasons_of([row(kind="error")], {"traces": [trace]}, None)
+    assert told == ["3 stack traces of `E` lead to `save (store.py:42)` (a.log:7)"]
+
+
+def test_what_speaks_against() -> None:
+    rows = [
+        row(
+            recovered=SPOT,
+            quiet={**SPOT, "line": 12, "told": "20 min"},
+            chronic=True,
+            blames="db",
+            doubts=["it is a dump"],
+        )
+    ]
+    assert doubts_of(rows) == [
+        "it is there all the time, so it is hardly what changed",
+        "it names another service as failing: `db`",
+        "it is a dump",
+        "a line says that it was over at 2026-01-01T00:10:00.000Z (a.log:9)",
+        "not once in the last 20 min of the log, in which other lines went on (a.log:12)",
+    ]
+    assert [e.line for e in against_of(rows)] == [5, 9, 12]
+    assert against_of([row()]) == []
+
+
+def test_a_line_is_cited_once_and_a_blank_one_never() -> None:
+    assert [e.line for e in evidence([SPOT, SPOT, {**SPOT, "line": 10, "quote": " "}])] == [9]
