@@ -79,6 +79,7 @@ class Assembler:
         self._parser = parser
         self._queue: deque[Event] = deque()
         self._current: dict[str, Event] = {}
+        self._parted = 0  # lines whose end has not come yet
 
     @property
     def settled(self) -> bool:
@@ -96,7 +97,7 @@ class Assembler:
             if self._joined(number, text):
                 continue
             record = self._parser.parse(text)
-            if record.framed and self._joined_framed(number, record):
+            if (record.framed or self._parted) and self._joined_framed(number, record):
                 continue
             self._start(number, record)
             if len(self._queue) > 1:
@@ -151,12 +152,14 @@ class Assembler:
         if event is None:
             return False
         if event.record.part:
-            event.parts.append(record.inner)
+            event.parts.append(record.inner or record.message)
             event.size += len(record.inner)
             event.last, event.lines = number, event.lines + 1
             if not record.part or event.size > _PARTS:
                 self._whole(event, record.stream)
             return True
+        if not record.framed:
+            return False
         text = record.inner
         if event.waits and text and self._awaited(event, number, text):
             return True
@@ -176,6 +179,7 @@ class Assembler:
         record.framed = record.structured = True
         event.record = record
         event.parts = []
+        self._parted -= 1
         if found := root(event.record.message):
             event.root, event.root_line = found, event.line
 
@@ -217,6 +221,7 @@ class Assembler:
         if record.stream:
             self._current[""] = event  # a bare line after it belongs to it
         self._queue.append(event)
+        self._parted += record.part
         for more in record.more:  # further records of the same line
             self._queue.append(Event(number, more, number, lines=0, open=False))
 

@@ -94,7 +94,10 @@ class TextReader:
         if not level and found:
             # before the time: `I0102 …`, `MainThread::ERROR::2011-…`
             level = from_text(text[: found[1]] if found[1] else text[:6])[0]
-        service, host, message = self._head(rest, stop, timed=found is not None)
+        timed = found is not None
+        # RFC 5424 wants a T in its time; without it this is `time - name - LEVEL - message`
+        modern = found is not None and "T" in text[found[1] : found[2]]
+        service, host, message = self._head(rest, stop, timed=timed, modern=modern)
         if self.form == "syslog5424" and not level and (word := _SD_LEVEL.search(rest, 0, _SD)):
             level = from_value(word[1])
         named, status = bool(level), None
@@ -102,14 +105,13 @@ class TextReader:
             status = _STATUS.search(text)
         if status:
             level = max(level, from_status(int(next(g for g in status.groups() if g))))
-        timed = found is not None
         return Record(time, level or hint(message), message, named, service, host, structured=timed)
 
-    def _head(self, rest: str, stop: int, *, timed: bool) -> tuple[str, str, str]:
+    def _head(self, rest: str, stop: int, *, timed: bool, modern: bool) -> tuple[str, str, str]:
         """Return service, host and message of what follows the time; `stop` is where the level ends."""
         self.form = "text" if timed else "plain"
         if timed and rest[:1] == " ":
-            if (found := _SYSLOG_5424.match(rest)) is not None:
+            if modern and (found := _SYSLOG_5424.match(rest)) is not None:
                 self.form = "syslog5424"
                 return found[2], found[1], rest[found.end() :].removeprefix("\ufeff").strip() or rest.strip()
             if (found := _SYSLOG.match(rest)) and (not stop or stop >= found.end()):
