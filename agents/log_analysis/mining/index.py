@@ -32,6 +32,9 @@ class Index:
         self._buckets: dict[tuple[str, int, str], list[int]] = {}
         self._sizes: dict[tuple[str, int], int] = {}
 
+    def __len__(self) -> int:
+        return len(self.exact) + len(self._places) + sum(map(len, self._buckets.values()))
+
     def final(self, number: int) -> int:
         """Return the id that a template lives under after merges."""
         while (alias := self._templates[number].alias) >= 0:
@@ -106,17 +109,17 @@ class Index:
 
     def swallow(self, number: int, tokens: tuple[str, ...]) -> None:
         """Merge into a template all others that its tokens, got from elsewhere, fit."""
-        template = self._templates[number]
-        group, length = template.group, len(tokens)
+        group, length = self._templates[number].group, len(tokens)
+        places = [(group, length, tokens[0] if tokens else ""), (group, length, WILD)]
+        if tokens and tokens[0] == WILD:
+            places = [place for place in self._buckets if place[:2] == (group, length)]
         members = [
             other
-            for (where, size, first), bucket in self._buckets.items()
-            if where == group and size == length and tokens[0] in (first, WILD)
-            for other in bucket
+            for place in places
+            for other in self._buckets.get(place, ())
             if self._templates[other].alias < 0 and _fits(tokens, self._templates[other].tokens)
         ]
-        if len(members) > 1 or template.tokens != tokens:
-            self.unite([*members, number], tokens)
+        self.unite([*members, number], tokens)
 
     def _unite_similar(self, number: int) -> None:
         template = self._templates[number]

@@ -80,6 +80,9 @@ class Masker:
     def __init__(self) -> None:
         self._memo: dict[str, tuple[str, str]] = {}
 
+    def __len__(self) -> int:
+        return len(self._memo)
+
     def tokens(self, message: str) -> tuple[str, ...]:
         """Return the template tokens of a message."""
         return self.masked(message).keys

@@ -104,6 +104,16 @@ class Miner:
         """Return what is known of the values of a template's wildcards, in their order; empty where none is kept."""
         return self.templates[self.final(template)].parameters()
 
+    def sizes(self) -> dict[str, int]:
+        """Return how much of each thing is held; all of it is bounded, however many lines come."""
+        return {
+            "templates": len(self.templates),
+            "shapes": len(self._messages),
+            "words": len(self._masker),
+            "values": self._values,
+            "entries": len(self._index),
+        }
+
     def merge(self, other: Miner) -> dict[int, int]:
         """Take in what another miner saw (another file, another worker); return its ids as ours.
 

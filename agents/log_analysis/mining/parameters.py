@@ -200,7 +200,9 @@ class Values:
         return Parameter(place, label, self.kind(), self.count, self.distinct(), top, *numbers)
 
     def state(self) -> list[Any]:
-        """Return the summary as plain JSON."""
+        """Return the summary as plain JSON; of one value it is that and how often."""
+        if len(self.top) == 1 and len(self._hashes) == 1:
+            return [*self.top, self.count]
         head: list[Any] = [self.count, self.top, self._hashes]
         return [*head, *(getattr(self, name) for name in _PLAIN)] if self.numeric else head
 
@@ -208,6 +210,9 @@ class Values:
     def from_state(cls, state: list[Any]) -> Values:
         """Return the summary that `state` was taken of."""
         made = cls()
+        if len(state) == 2:  # noqa: PLR2004 - a value and how often
+            made.add(*state)
+            return made
         made.count, made.top, made._hashes, *numbers = state
         made.numeric = bool(numbers)
         for name, value in zip(_PLAIN, numbers, strict=False):

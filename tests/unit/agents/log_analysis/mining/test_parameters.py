@@ -93,5 +93,4 @@ def test_state_is_json_and_comes_back_the_same(values: list[str]) -> None:
     made = seen(*values)
     again = Values.from_state(json.loads(json.dumps(made.state())))
     assert again.state() == made.state()
-    assert len(made.state()[1]) <= TOP
-    assert len(made.state()[2]) <= 16
+    assert len(made.top) <= TOP
