@@ -13,7 +13,7 @@ from agents.log_analysis.scanning.library import LIBRARY
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.table import Row
 from agents.log_analysis.sources.gathering import Gathering
-from agents.runtime.tools import ToolContext
+from agents.runtime.tools import ToolContext, given_up
 from kernel.errors import Correctable
 from kernel.redaction import Redactor, is_secret_key, make_redactor
 
@@ -89,7 +89,15 @@ def open_reading(ctx: ToolContext) -> Reading:
     files, problems = gathering.gather(work.sources)
     if not files:
         raise problems[0]
-    scan = LIBRARY.scan(files, gathering.scratch, settings.log_max_bytes, settings.log_max_lines)
+    scan = LIBRARY.scan(
+        files,
+        gathering.scratch,
+        settings.log_max_bytes,
+        settings.log_max_lines,
+        readers=settings.log_readers,
+        zone=settings.log_zone,
+        stop=given_up(),
+    )
     redactor = make_redactor(settings, work.run_id.encode())
     told = [redactor.text(clean(str(p))) for p in (*problems, *scan.problems)]
     return Reading(scan, redactor, tuple(told))

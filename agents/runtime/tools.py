@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol, TypeVar, get_type_hints
@@ -32,10 +33,27 @@ Tally = Callable[[str, Mapping[str, int]], Awaitable[None]]
 _THREADS = ThreadPoolExecutor(32, thread_name_prefix="tool")
 
 
+_GIVEN_UP: ContextVar[threading.Event | None] = ContextVar("given_up", default=None)
+
+
+def given_up() -> threading.Event | None:
+    """Return what is set once nobody waits any more for the call that this thread works for."""
+    return _GIVEN_UP.get()
+
+
 async def in_thread(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """Run what blocks in a thread of the tools; context variables of the caller hold inside."""
-    call = partial(copy_context().run, function, *args, **kwargs)
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, call)
+    """Run what blocks in a thread of the tools; context variables of the caller hold inside.
+
+    A thread cannot be ended: long work looks at `given_up`, which a cancelled or expired call sets.
+    """
+    event, context = threading.Event(), copy_context()
+    context.run(_GIVEN_UP.set, event)
+    call = partial(context.run, function, *args, **kwargs)
+    try:
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, call)
+    except asyncio.CancelledError:
+        event.set()
+        raise
 
 
 @dataclass(frozen=True, kw_only=True)

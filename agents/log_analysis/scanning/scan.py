@@ -27,6 +27,8 @@ __all__ = ["FileFacts", "Profile", "Progress", "Scan"]
 
 log = logs.get(__name__)
 
+#: What a template, or its first event, takes, with the values seen in it; and a line, in the index of lines.
+_TEMPLATE_BYTES, _LINES_PER_BYTE = 2_000, 8
 _ROTATION = re.compile(r"(?:\.log)?(?:[.-]\d[\d_.-]*)?(?:\.(?:gz|bz2|xz|zst))?$")
 
 
@@ -38,7 +40,14 @@ class Scan:
     """
 
     def __init__(
-        self, scratch: Path, max_bytes: int, max_lines: int = 0, *, readers: int = 1, zone: str = ""
+        self,
+        scratch: Path,
+        max_bytes: int,
+        max_lines: int = 0,
+        *,
+        readers: int = 1,
+        zone: str = "",
+        stop: threading.Event | None = None,
     ) -> None:
         """Keep large things in files under `scratch`; read with so many processes (0: one per core, at most 4)."""
         self.files: list[LogFile] = []
@@ -49,7 +58,7 @@ class Scan:
         self._bodies: list[Body] = []
         self._scratch, self._max_bytes, self._max_lines = scratch, max_bytes, max_lines
         self._readers, self._zone = readers, zone
-        self._stop = threading.Event()
+        self._stop = stop or threading.Event()
         weakref.finalize(self, _close, self._bodies, self._ledger)
 
     @property
@@ -85,6 +94,13 @@ class Scan:
     def changes(self) -> list[Row]:
         """Return the events that tell of deploys and changed settings."""
         return self._ledger.changes
+
+    @property
+    def memory(self) -> int:
+        """Return about how many bytes of memory it takes; what lies in files does not count."""
+        many = len(self.miner.templates) + len(self.profiles)
+        lines = sum(facts.lines for facts in self.facts)
+        return self.table.memory + many * _TEMPLATE_BYTES + lines // _LINES_PER_BYTE
 
     @property
     def stopped(self) -> bool:
