@@ -182,7 +182,8 @@ def open_logs(
     are said to be gone. Raise where nothing at all could be read.
     """
     held: dict[str, BinaryIO] = {}
-    named = named_sources(settings)
+    bare = [p for p in paths if isinstance(p, str) and "/" not in p and p != STDIN and not Path(p).exists()]
+    named = named_sources(settings) if bare else {}
     given = [p if isinstance(p, Source) else _source(p, held, format, zone, named) for p in paths]
     attached = {**(artifacts or {}), **{name: Path(file.name) for name, file in held.items()}}
     if run:
@@ -212,7 +213,7 @@ def _source(path: str, held: dict[str, BinaryIO], form: str, zone: str, named: C
         with open(path, "rb") as pipe:  # noqa: PTH123 - a pipe of the shell's: /dev/fd/63
             held[key] = copied(pipe)
         return Source(name=path, artifact=key, format=form, zone=zone)
-    if path in named and not Path(path).exists():
+    if path in named:
         return Source(name=path, format=form, zone=zone)
     absolute = os.path.abspath(Path(path).expanduser())  # noqa: PTH100 - links stay as they were named
     return Source(name=path, path=absolute, format=form, zone=zone)

@@ -41,7 +41,7 @@ class Gathering:
 
     def gather(self, sources: Sequence[Source]) -> tuple[list[LogFile], list[NightdeskError]]:
         """Return the files of all sources in reading order, and what could not be read, each with its reason."""
-        named = named_sources(self.settings)
+        named = self._named(sources)
 
         def record(source: Source) -> Record:
             return PINS.record(self.store, self._key(source), lambda: self._first(source, named))
@@ -53,12 +53,17 @@ class Gathering:
 
         A file that the run has not pinned is read as it is now.
         """
-        named = named_sources(self.settings)
+        named = self._named(sources)
 
         def record(source: Source) -> Record | list[LogFile]:
             return PINS.known(self.store, self._key(source)) or files_of(source, self.roots, {}, named)
 
         return self._all(sources, named, record)
+
+    def _named(self, sources: Sequence[Source]) -> Mapping[str, NamedSource]:
+        """Return the named sources where one may be meant: a broken file keeps nobody from a path."""
+        meant = any(not source.path and not source.artifact for source in sources)
+        return named_sources(self.settings) if meant else {}
 
     def _all(
         self,

@@ -227,3 +227,27 @@ async def test_a_store_that_is_full_keeps_nobody_from_reading(desk, logs, tmp_pa
     assert reading.scan.facts[0].lines == 200
     assert "could not be written down" in " ".join(reading.not_read)
     assert "disk is full" in " ".join(reading.not_read)
+
+
+async def test_a_broken_file_of_names_keeps_nobody_from_a_path(desk, logs, tmp_path) -> None:
+    (tmp_path / "sources.yaml").write_text("sources: [")
+    settings = desk.resources.settings.model_copy(update={"log_sources": tmp_path / "sources.yaml"})
+    desk.resources = replace(desk.resources, settings=settings)
+    assert (await desk.call(desk.ctx([logs("app.log", TEXT)]), "overview"))["lines"] == 200
+    with pytest.raises(NightdeskError, match="sources.yaml cannot be used"):
+        await desk.call(desk.ctx([Source(name="checkout")]), "overview")
+
+
+async def test_a_named_set_is_cited_by_its_name_after_its_rotation(desk, later, tmp_path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "app.log").write_bytes(TEXT)
+    (tmp_path / "sources.yaml").write_text(f"sources: {{checkout: {{paths: ['{folder}/*.log']}}}}")
+    settings = desk.resources.settings.model_copy(update={"log_sources": tmp_path / "sources.yaml"})
+    desk.resources = replace(desk.resources, settings=settings)
+    analysis = await desk.analyse(Source(name="checkout"))
+    cited = analysis.outcome.findings[0].evidence[0]
+    assert (cited.source, cited.line) == ("checkout/app.log", 151)
+    renamed(folder / "app.log")
+    later()
+    assert await desk.check_evidence(analysis) >= 1
