@@ -49,24 +49,27 @@ def _counted(scan: Scan, summary: Summary, file: int | None) -> Series:
     length = summary.end - start if timed and summary.end is not None else float(max(1, scan.table.rows))
     found = Series(start, length / BUCKETS, timed)
     final = [scan.miner.final(i) for i in range(len(scan.miner.templates))]
-    zero = bytes(4 * BUCKETS)
-    for position, row in enumerate(scan.table):
-        if file is not None and row.file != file:
-            continue
-        if timed and isnan(row.time):
-            continue
-        place = row.time if timed else float(position)
-        bucket = min(BUCKETS - 1, int((place - start) / found.width))
-        template = final[row.template]
-        counts = found.templates.get(template)
-        if counts is None:
-            counts = found.templates[template] = array("I", zero)
-        counts[bucket] += 1
-        counts = found.services.get(row.service)
-        if counts is None:
-            counts = found.services[row.service] = array("I", zero)
-        counts[bucket] += 1
-        found.total[bucket] += 1
+    zero, total, width = bytes(4 * BUCKETS), found.total, found.width
+    templates, services = found.templates, found.services
+    position = -1
+    for chunk in scan.table.columns():
+        for source, time, template, service in zip(
+            chunk.file, chunk.time, chunk.template, chunk.service, strict=True
+        ):
+            position += 1
+            if (file is not None and source != file) or (timed and isnan(time)):
+                continue
+            bucket = min(BUCKETS - 1, int(((time if timed else position) - start) / width))
+            number = final[template]
+            counts = templates.get(number)
+            if counts is None:
+                counts = templates[number] = array("I", zero)
+            counts[bucket] += 1
+            counts = services.get(service)
+            if counts is None:
+                counts = services[service] = array("I", zero)
+            counts[bucket] += 1
+            total[bucket] += 1
     return found
 
 
