@@ -17,7 +17,7 @@ from agents.log_analysis.formats.plain import TextReader
 from agents.log_analysis.formats.record import Record, nested
 from agents.log_analysis.formats.tables import Table
 from agents.log_analysis.formats.times import Stamps
-from agents.log_analysis.formats.traces import inside
+from agents.log_analysis.formats.traces import inside, joins
 
 __all__ = ["Parser", "Record", "detect"]
 
@@ -103,7 +103,7 @@ class Parser:
         inner = self.parse(found.inner, 1)
         time = self.stamps.value(found.time) if found.time else inner.time
         # a stamp alone is no frame: only a line that goes on the one before it is marked as joined to it
-        inner.framed = found.form == "cri" or bool(found.time and inside(found.inner))
+        inner.framed = found.form == "cri" or bool(found.time and joins(found.inner))
         inner.time = time if time is not None else inner.time
         inner.stream, inner.part, inner.inner = found.stream, found.part, found.inner
         inner.service = found.service or inner.service
@@ -164,7 +164,7 @@ class Parser:
             record = nested(record, self.parse(read.message.strip("\n"), nesting + 1))
         if docker:
             inner = read.message.rstrip("\n")
-            record.stream, record.framed, record.inner = read.stream, inside(inner), inner
+            record.stream, record.framed, record.inner = read.stream, joins(inner), inner
         return record
 
     def _plain(self, text: str, nesting: int = 0) -> Record:
@@ -177,7 +177,7 @@ class Parser:
             rows = loads(message)
             if rows:
                 return nested(record, self._mapping(rows[0], "", nesting + 1))
-        if form in ("syslog", "syslog5424") and inside(message):
+        if form in ("syslog", "syslog5424") and joins(message):
             record.framed, record.inner = True, message
         return record
 

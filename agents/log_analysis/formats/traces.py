@@ -7,7 +7,7 @@ import re
 #: Class names are short; a bound keeps hostile lines cheap.
 _CLASS = (
     r"(?:[A-Za-z_$][\w$]{0,80}(?:::|[.:\\])){0,20}"
-    r"[A-Z][\w$]{0,80}?(?:Exception|Error|Throwable|Fault|Interrupt|Warning|Exit|Panic)\b"
+    r"(?:[A-Z][\w$]{0,80}?)?(?:Exception|Error|Throwable|Fault|Interrupt|Warning|Exit|Panic)\b"
 )
 _EXCEPTION = re.compile(rf"(?:(?:Uncaught|Unhandled) (?:exception )?)?{_CLASS}")
 #: A line that can only be inside a trace.
@@ -65,6 +65,11 @@ def indented(text: str) -> bool:
 def heads(text: str) -> bool:
     """Tell whether a line begins a trace, or names its exception."""
     return _names(text) and _HEAD.match(text) is not None
+
+
+def joins(text: str) -> bool:
+    """Tell whether a line with a time of its own may belong to the trace of the line before it."""
+    return inside(text) or heads(text)
 
 
 def go_call(text: str) -> bool:
