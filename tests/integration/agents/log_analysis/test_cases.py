@@ -1,8 +1,9 @@
-"""The four generated cases of HolmesGPT (Apache-2.0, read in place): the true cause is the first finding."""
+"""HolmesGPT's log cases (Apache-2.0, read in place): the expected facts stand in the digest and in the report, proved."""
 
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from pathlib import Path
 
@@ -55,6 +56,9 @@ async def test_the_true_cause_comes_first_with_lines_that_say_so(
     sizes = [len(str(call.value).encode()) for call in analysis.calls]
     assert max(sizes) <= 13_000
     assert f"{path}:{line}" in analysis.outcome.answer
+    digest = next(json.dumps(c.value) for c in analysis.calls if c.tool == "overview")
+    assert len(digest.encode()) <= 11_500
+    assert all(word in digest and word in analysis.outcome.answer for word in words)
 
 
 async def test_the_chain_names_the_services_in_order(desk, data: Path) -> None:
@@ -105,6 +109,114 @@ async def test_what_was_learnt_finds_it_again_with_fewer_calls(desk, data: Path,
     third = await desk.analyse(path, memories=[misled])
     assert third.outcome.cited_memories == []
     assert third.outcome.findings == first.outcome.findings
+
+
+#: What was attached, what was asked, what must be said: in the digest and in the report, in any order.
+FACTS = {
+    "latency": (
+        "07_high_latency/kubectl_logs.txt",
+        "Why is there high latency?",
+        ["Database call completed", "5 s", "10 s"],
+    ),
+    "deployment": (
+        "43_slack_deployment_logs/fetch_pod_logs_absolute.txt",
+        "Fetch the logs for the last 6 hours of this deployment",
+        ["Unable to connect to Database"],
+    ),
+    "errors": (
+        "51_logs_summarize_errors/fetch_pod_logs_ERROR_*",
+        "Show me the errors in the logs",
+        [
+            "sessions from redis: TimeoutError",
+            "Identity provider certificate expired",
+            "syntax error at or near",
+            "violates unique constraint",
+        ],
+    ),
+    "errors in lower case": (
+        "51_logs_summarize_errors/fetch_pod_logs_error_*",
+        "Show me the errors in the logs",
+        [
+            "sessions from redis: TimeoutError",
+            "Identity provider certificate expired",
+            "syntax error at or near",
+            "violates unique constraint",
+        ],
+    ),
+    "term": (
+        "53_logs_find_term/fetch_pod_logs_query_failed_*",
+        "Find 'query failed' in the logs",
+        ["syntax error at or near", "violates unique constraint"],
+    ),
+    "queue": (
+        "55_kafka_runbook/fetch_pod_logsfinance_*invoices-app-6*",
+        "What's wrong with the `finance` kafka topic?",
+        ["Sending invoice email", "101 ms", "201 ms"],
+    ),
+    "memory": (
+        "inv_01_oom_kill/kubectl_describe.txt",
+        "why does it crash?",
+        ["CrashLoopBackOff", "OOMKilled", "analytics-exporter-fast"],
+    ),
+    "command": (
+        "inv_02_crashloop_backoff/kubectl_describe.txt",
+        "why does it crash?",
+        ["CrashLoopBackOff", "logging-agent", "executable file not found", "wge", "wget"],
+    ),
+    "waiting": (
+        "inv_02_crashloop_backoff/kubectl_logs_all_containers.txt",
+        "why?",
+        ["waiting to start: PodInitializing"],
+    ),
+    "retries": (
+        "generated/62_fetch_error_logs_with_errors.log.gz",
+        "why?",
+        [
+            "ETIMEDOUT",
+            "attempt 1/3",
+            "attempt 2/3",
+            "Maximum retry attempts exceeded",
+            "ECONNREFUSED",
+            "Unable to establish",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FACTS)
+async def test_the_expected_facts_stand_in_the_digest_and_in_the_report(desk, data: Path, case: str) -> None:
+    pattern, request, facts = FACTS[case]
+    (path,) = (data / "holmesgpt").glob(pattern)
+    analysis = await desk.analyse(path, request=request)
+    digest = next(json.dumps(c.value, ensure_ascii=False) for c in analysis.calls if c.tool == "overview")
+    assert len(digest.encode()) <= 11_500
+    for fact in facts:
+        assert fact in digest, fact
+        assert fact in analysis.outcome.answer, fact
+    assert await desk.check_evidence(analysis) >= 1
+    assert analysis.outcome.findings[0].reasons or case == "waiting"
+    assert analysis.seconds < 15
+
+
+@pytest.mark.parametrize(
+    ("name", "request_text"),
+    [
+        ("07_high_latency/kubectl_logs_5gpwj.txt", "Why is there high latency?"),
+        ("07_high_latency/kubectl_describe_pod.txt", "Why is there high latency?"),
+        ("43_slack_deployment_logs/fetch_pod_logs.txt", "Fetch the logs"),
+        ("inv_01_oom_kill/kubectl_logs_all_containers.txt", "why does it crash?"),
+        (
+            "111_tool_hallucination/fetch_pod_logsNone_None_None_default_robusta-holmes-549d55c578-7gnfn_None.txt",
+            "any error?",
+        ),
+    ],
+)
+async def test_where_nothing_is_wrong_nothing_is_found(
+    desk, data: Path, name: str, request_text: str
+) -> None:
+    analysis = await desk.analyse(data / "holmesgpt" / name, request=request_text)
+    assert analysis.outcome.findings == []
+    assert "Looked at" in analysis.outcome.not_found[0]
 
 
 async def test_all_kinds_of_errors_are_among_the_candidates(desk, data: Path) -> None:
