@@ -11,9 +11,9 @@ from kernel.reports import Report, ReportMemory
 from kernel.states import CallState
 from kernel.wording import ENGLISH, Words
 
-
-#: A span of code, whatever the length of its fence: what stands in one is shown and never live.
-_CODE = re.compile(r"((?<!`)(?P<fence>`+)(?!`).+?(?<!`)(?P=fence)(?!`))", re.DOTALL)
+#: A span of code on one line, whatever the length of its fence: what stands in one is shown and never live. One that
+#: goes over a line's end may be cut by a new block there, and an escaped backtick opens none.
+_CODE = re.compile(r"(?<![`\\])(?P<fence>`+)(?!`)[^\n]+?(?<!`)(?P=fence)(?!`)")
 
 
 def markdown(report: Report) -> str:

@@ -9,7 +9,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from agents.notification.message import Message, Severity
-from agents.notification.neutral import cut, neutralise, one_line
+from kernel.neutral import cut, neutralise, one_line
 
 #: Mail subjects and PagerDuty summaries are cut at about this by many readers; also keeps a header one line.
 TITLE_BYTES = 200

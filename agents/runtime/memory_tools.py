@@ -98,7 +98,8 @@ def _telling(work: Work, around: _Surroundings, said: dict[str, Any]) -> dict[st
         "session": around.session,
         "source_kind": "agent",
         "source_ref": f"run:{work.run_id}:{work.assignment_id.rpartition(':')[2]}",
-        "quotes_untrusted": around.quoted,
+        # what was read may have asked for a wish in other words than its own
+        "quotes_untrusted": around.quoted or (said["kind"] == "preference" and around.read),
     }
 
 
@@ -159,10 +160,11 @@ async def _asked(ctx: ToolContext, task: str, question: dict[str, Any], seconds:
 
 @dataclass(frozen=True)
 class _Surroundings:
-    """What stands around a telling: its session, whether others wrote it, and whether the memory said it."""
+    """What stands around a telling: its session, whether others wrote it or were read at all, and what is known."""
 
     session: str
     quoted: bool
+    read: bool
     known: bool
 
 
@@ -189,5 +191,6 @@ def _surroundings(ctx: ToolContext, text: str) -> _Surroundings:
     return _Surroundings(
         session=(run.session_id or "") if run is not None else "",
         quoted=copied(text, untrusted),
+        read=any(name not in own for name, _ in shown) or bool(outcomes),
         known=copied(text, memories),
     )

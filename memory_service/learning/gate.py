@@ -34,6 +34,8 @@ def gate(candidate: Candidate) -> tuple[Verdict, str]:
     told = [candidate.text, candidate.key, *_strings(candidate.slots)]
     if untrusted and shaped_like_instruction("\n".join(told)):
         return "quarantine", "shaped like an instruction, from a source that may not give any"
+    if candidate.kind == "preference" and candidate.source_kind != "user" and candidate.quotes_untrusted:
+        return "quarantine", "a wish that was told after reading what others wrote: a person must confirm it"
     return "store", ""
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.notification.neutral import cut, neutralise, one_line
+from kernel.neutral import cut, neutralise, one_line
 
-DATA = Path(__file__).parents[4] / ".." / "shared" / "data" / "synthetic"
+DATA = Path(__file__).parents[3] / ".." / "shared" / "data" / "synthetic"
 
 #: What a chat or mail program would turn into something live.
 LIVE = [
