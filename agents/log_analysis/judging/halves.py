@@ -11,6 +11,7 @@ from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.judging.trails import IDS, STEPS, Trail, id_of, moment, origin, with_text
 from agents.log_analysis.judging.windows import Side
 from agents.log_analysis.scanning.scan import Scan
+from agents.log_analysis.scanning.table import Row
 
 #: Characters of an error that are searched for names of services; shorter names stand in too many words.
 _NAMED_IN, _NAME = 4000, 4
@@ -22,6 +23,7 @@ class Half:
 
     lines: Counter[int] = field(default_factory=Counter)
     errors: Counter[int] = field(default_factory=Counter)
+    first_errors: dict[int, Row] = field(default_factory=dict)
     blames: dict[int, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
     paths: dict[str, Trail] = field(default_factory=dict)
     failed: Counter[int] = field(default_factory=Counter)  # paths in which a service has an error
@@ -47,6 +49,11 @@ def halves(scan: Scan, side: Side, kind: str) -> tuple[Half, Half]:
         half.lines[row.service] += 1
         if row.level >= Level.error:
             half.errors[row.service] += 1
+            if (
+                moment(row) < moment(half.first_errors.get(row.service, row))
+                or row.service not in half.first_errors
+            ):
+                half.first_errors[row.service] = row
             if names:
                 profile = scan.profiles[scan.miner.final(row.template)].message
                 told = {numbers[m.lower()] for m in names.findall(text[:_NAMED_IN] + " " + profile)}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.judging.halves import Half, halves
 from agents.log_analysis.judging.rates import SMALLEST, two_rates
-from agents.log_analysis.judging.trails import Trail, id_kind
+from agents.log_analysis.judging.trails import Trail, id_kind, moment
 from agents.log_analysis.judging.windows import Side
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.table import Row
@@ -23,6 +23,8 @@ _BLAMED, _SILENT = 0.5, 1.5
 _MISSING = 0.5
 #: Fewer calls from outside are mostly the users' doing.
 _FEWER_CALLS = 0.5
+#: Without paths: what the first of several services to fail gets (the n-th an n-th of it), and the most of the rest.
+_FIRST, _RISE_WITHOUT_PATHS, _SEVERAL = 4.0, 0.5, 2
 #: Evidence below this (p above .1) is no reason.
 _LEAST = 1.0
 
@@ -62,6 +64,8 @@ def rank_services(scan: Scan, side: Side) -> list[Suspect]:
     for service in everyone:
         _silence(suspects[service], before, after)
         _missing(scan, suspects[service], before, after)
+    if not kind:
+        _order(suspects, before, after)
     for suspect in suspects.values():
         suspect.reasons.sort(key=lambda r: -r[1])
     return sorted((s for s in suspects.values() if s.reasons), key=lambda s: -s.score)
@@ -118,6 +122,18 @@ def _blame(
             suspects[other].add(
                 strength * share * _BLAMED, f"{count} errors of {scan.services[service]} name it"
             )
+
+
+def _order(suspects: dict[int, Suspect], before: Half, after: Half) -> None:
+    """Weigh who failed first, where no path says who failed because of whom; how often says little then."""
+    new = [s for s in after.errors if s in suspects and not before.errors[s]]
+    if len(new) < _SEVERAL:
+        return
+    new.sort(key=lambda s: moment(after.first_errors[s]))
+    for place, service in enumerate(new, 1):
+        suspect = suspects[service]
+        suspect.score = min(suspect.score, _RISE_WITHOUT_PATHS)
+        suspect.add(_FIRST / place, f"number {place} of {len(new)} services that began to fail")
 
 
 def _follows(path: Trail, service: int) -> bool:

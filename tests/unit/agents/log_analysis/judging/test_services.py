@@ -58,3 +58,20 @@ def test_an_entry_that_vanished_is_told_and_what_it_called_is_explained(tmp_path
 
 def test_half_the_load_names_nobody(tmp_path: Path) -> None:
     assert _ranked(tmp_path, _window(100, offset=5000.0)) == []
+
+
+def test_without_ids_the_first_to_fail_goes_first_however_often_the_last_complains(tmp_path: Path) -> None:
+    def window(offset: float, *, fails: bool) -> str:
+        lines = []
+        for number in range(300):
+            for depth, service in enumerate(("store", "order", "front")):
+                lines.append(f"{stamp(offset + number + depth / 100)} INFO {service} - served item {number}")
+        if fails:
+            lines.append(f"{stamp(offset + 100.5)} ERROR store - disk gone")
+            lines.append(f"{stamp(offset + 101.5)} ERROR order - reply lost")
+            lines += [f"{stamp(offset + 102.5 + n)} ERROR front - page broken {n}" for n in range(40)]
+        return "\n".join(sorted(lines)) + "\n"
+
+    scan, _ = read(tmp_path, window(0.0, fails=False), window(1000.0, fails=True))
+    ranked = rank_services(scan, row_side({0}, {1}))
+    assert [scan.services[s.service] for s in ranked] == ["store", "order", "front"]
