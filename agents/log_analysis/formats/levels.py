@@ -74,7 +74,7 @@ _BEFORE = frozenset(" \t[](<|:\"'=./-")
 _AFTER = frozenset(" \t])>|:,;\"'=/-")
 #: Where a level stands: first, bracketed, before a colon, after `level=`.
 _PLACE = re.compile(
-    r"(?:^\W{0,2}|\[\w{1,30}:|[\[<(|]\s?|[\s.](?=[A-Za-z]{3,11}:\s)|[Ll]evel[=:]\s?\"?)([A-Za-z]{3,11})(?=[\]>)|:,\s\"])"
+    r"(?:\[\w{1,30}:|^\W{0,2}|[\[<(|]\s?|[\s.](?=[A-Za-z]{3,11}:\s)|[Ll]evel[=:]\s?\"?)([A-Za-z]{3,11})(?=[\]>)|:,\s\"])"
 )
 _PLACE_FOREIGN = re.compile(
     r"(?:^\W{0,2}|[\[【<(（|]\s?|[\s:：](?=\w{2,16}[:：]))([^\W\d_]{2,16})(?=[\]】>)）|:：,，\s]|$)"

@@ -52,6 +52,11 @@ class Stamps:
         notes += [_DATELESS] if self._dates.dateless else []
         return [*notes, _ORDER] if self._dates.guessed and self._dates.day_first is None else notes
 
+    @property
+    def ordered(self) -> bool:
+        """Return whether one spelling may mean two moments, by the order of lines: where clocks are set back."""
+        return self._zone.ordered
+
     def follow(self, moment: float) -> None:
         """Go on from the last moment of the file before, where stamps name no year."""
         self._dates.follow(moment)

@@ -77,6 +77,7 @@ class Zone:
         self._fixed = self._zone is UTC or isinstance(self._zone, timezone)
         self._memo: dict[int, list[float]] = {}
         self._last = 0.0
+        self._again = -_DAY  # when the second telling was met
 
     def utc(self, local: float) -> float:
         """Return the moment of a clock that names no zone."""
@@ -84,11 +85,19 @@ class Zone:
             return local
         first, second = self._offsets(local)
         moment = local - first
-        # the hour that is told twice: what would lie before the last line is its second telling
-        if first != second and moment < self._last - _DISORDER and self._last - moment < _DAY:
-            moment = local - second
+        if first != second:
+            # the hour that is told twice: what would lie before the last line is its second telling
+            if moment < self._last - _DISORDER and self._last - moment < _DAY:
+                self._again = moment
+            if abs(moment - self._again) < _DAY:
+                moment = local - second
         self._last = moment
         return moment
+
+    @property
+    def ordered(self) -> bool:
+        """Return whether the order of lines can matter: in zones whose clocks are set back."""
+        return not self._fixed
 
     def offset(self, name: str, local: float) -> float:
         """Return the seconds east of UTC that a zone's name or number means at a local time."""

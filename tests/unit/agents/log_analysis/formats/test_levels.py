@@ -66,3 +66,52 @@ def test_statuses_from_500_hint_at_errors() -> None:
 )
 def test_hints(text: str, level: Level) -> None:
     assert hint(text) == level
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("[错误] 磁盘已满", Level.error),
+        ("【警告】内存不足", Level.warning),
+        ("错误：连接超时", Level.error),
+        ("级别 致命: 停机", Level.fatal),
+        ("信息: 启动完成", Level.info),
+        ("FEHLER:  Relation existiert nicht", Level.error),
+        ("ERREUR: la relation", Level.error),
+        ("WARNUNG: x", Level.warning),
+        ("エラー: 接続", Level.error),
+        ("[core:error] [pid 1] x", Level.error),
+        ("R02-M1 RAS KERNEL FATAL data storage interrupt", Level.fatal),
+        ("RAS APP SEVERE ciod: x", Level.error),
+        ("RAS KERNEL INFO 1 ddr error(s) detected and corrected", Level.info),
+        ("kern.err: x", Level.error),
+        ("catalina.log: rotated", Level.unknown),
+        ("Log without severity", Level.unknown),
+        ("Note that it works", Level.unknown),
+        ("status NO ERROR", Level.unknown),
+        ("ERROR=0 WARN=0", Level.unknown),
+        (" info vpxd[1] x", Level.info),
+        ("Tests run: 5, ERRORS: 0", Level.unknown),
+        ("grave matters", Level.unknown),
+    ],
+)
+def test_levels_in_words_of_many_languages(text: str, level: Level) -> None:
+    assert from_text(text)[0] == level
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("scan done: 0 errors", Level.unknown),
+        ("没有错误", Level.unknown),
+        ("finished without any failures", Level.unknown),
+        ("0 errors so far, but connection refused", Level.warning),
+        ("at any time you like", Level.unknown),
+        ("unfailing runtime", Level.unknown),
+        ("连接超时", Level.warning),
+        ("request timed out", Level.warning),
+        ("fatal: not a repository", Level.error),
+    ],
+)
+def test_hints_take_words_for_what_they_are(text: str, level: Level) -> None:
+    assert hint(text) == level
