@@ -1,6 +1,6 @@
 # Nightdesk. `make demo` and `make test` set everything up by themselves; pip only, into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit integration e2e bench bench-memory bench-locomo bench-logs bench-alarms chaos chaos-memory up down
+.PHONY: help setup demo test check unit integration e2e bench bench-memory bench-locomo bench-logs bench-logsize bench-alarms chaos chaos-memory up down
 
 # relative on purpose: the checkout's path may hold a blank
 PYTHON := .venv/bin/python
@@ -40,6 +40,9 @@ bench-locomo: setup  ## measure evidence recall on conversations in LoCoMo's sha
 
 bench-logs: setup  ## measure log templates: accuracy and lines/s beside drain3 (DATA=folder of loghub_2k)
 	@$(PYTHON) -m ops.bench.logs $(if $(DATA),"$(DATA)")
+
+bench-logsize: setup  ## measure the reading of large logs, by one process and by several (SIZES=megabytes, default 1,10,100,1000)
+	@$(PYTHON) ops/bench/logsize.py --sizes "$(or $(SIZES),1,10,100,1000)" $(if $(JSON),--json)
 
 bench-alarms: setup  ## measure alarms on labelled lines and on minutes of faults (DATA=folder with loghub_2k and nezha)
 	@$(PYTHON) -m ops.bench.alarms $(if $(DATA),"$(DATA)")

@@ -24,7 +24,7 @@ from agents.log_analysis.scanning.table import Table
 from agents.log_analysis.sources.bodies import Body
 
 #: Reading yields to whatever else the machine has to do.
-_NICE = 5
+_NICE = 3
 _STOP = threading.Event()
 
 

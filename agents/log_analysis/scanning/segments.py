@@ -18,8 +18,12 @@ _WINDOW = 512 * 1024
 
 
 def readers_for(total: int, wished: int) -> int:
-    """Return how many processes are worth their start: 1 means that this process reads alone."""
-    most = wished or min(os.cpu_count() or 1, MOST)
+    """Return how many processes are worth their start: 1 means that this process reads alone.
+
+    If nobody says how many, it is one for each core that has nothing else to do.
+    """
+    cores = os.cpu_count() or 1
+    most = wished or min(cores, MOST, round(cores - os.getloadavg()[0]) + 1)
     return max(1, min(most, total // SHARE))
 
 
