@@ -220,7 +220,7 @@ async def test_traces_of_two_pods_that_interleave_are_told_apart(desk, at_loki) 
         reading = open_reading(desk.ctx([Source(name="gateway")]))
     assert reading.scan.facts[0].lines == 8
     assert (reading.scan.facts[0].form, reading.scan.facts[0].confidence) == ("docker", 1.0)
-    assert reading.scan.facts[0].events == 6
+    assert reading.scan.facts[0].events == 4
     assert {"gw"} <= set(reading.scan.services) or {"gw-1", "gw-2"} <= set(reading.scan.services)
 
 
