@@ -37,7 +37,7 @@ def compare(
         before: A window `FROM..TO` of ISO times, or a source by name; with `after`.
         after: The other window, or the other source.
         source: One source by name; empty for all.
-        baseline: Or let the log choose: auto, first_error, deploy, hour (the same one earlier) or half.
+        baseline: Or let the log choose: auto, recordings (far apart), first_error, deploy, hour (earlier), half.
 
     Example: compare(split_at="2026-11-29T10:20:00Z")
     """

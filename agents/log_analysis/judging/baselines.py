@@ -8,10 +8,11 @@ from math import isnan
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.judging.alarms import alarms
 from agents.log_analysis.judging.changepoints import changes_of
+from agents.log_analysis.judging.recordings import split_of
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.summary import Summary
 
-KINDS = ("auto", "first_error", "deploy", "hour", "half")
+KINDS = ("auto", "recordings", "first_error", "deploy", "hour", "half")
 _HOUR, _DAY = 3600.0, 86_400.0
 #: A side with less than this share of the window is no baseline.
 _LEAST = 0.02
@@ -46,7 +47,7 @@ def baseline(scan: Scan, summary: Summary, kind: str = "auto", file: int | None 
     if summary.start is None or summary.end is None or summary.end <= summary.start:
         return None
     if kind == "auto":
-        order = ("deploy", "first_error", "hour", "half")
+        order = ("recordings", "deploy", "first_error", "hour", "half")
         return next((b for k in order if (b := _of(scan, summary, k, file)) is not None), None)
     return _of(scan, summary, kind, file)
 
@@ -55,6 +56,10 @@ def _of(scan: Scan, summary: Summary, kind: str, file: int | None) -> Baseline |
     assert summary.start is not None  # asked by `baseline`
     assert summary.end is not None
     start, end = summary.start, summary.end
+    if kind == "recordings":
+        return _split(
+            summary, kind, split_of(scan, summary, file), "the log is two recordings, far apart in time"
+        )
     onset = onset_of(scan, summary, file)
     if kind == "first_error":
         return _split(summary, kind, onset, "the trouble begins there")
