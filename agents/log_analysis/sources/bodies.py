@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import BinaryIO
 
 from agents.log_analysis.formats.text import clean, decode, hide_key_line
@@ -36,7 +37,6 @@ class Body:
     lines: int = 0
     _offsets: array[int] = field(default_factory=lambda: array("Q"))
     _parts: list[tuple[int, array[int]]] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def index(self) -> Iterator[tuple[int, str]]:
         """Yield each line's number and text, once, and build the index on the way."""
@@ -90,29 +90,23 @@ class Body:
         if first < 1 or first > self.lines:
             return []
         last = min(last, self.lines)
-        with self._lock:
-            before, offsets = self._part(first)
-            start = offsets[(first - before - 1) // _STEP]
-            skip = (first - before - 1) % _STEP
-            texts = []
-            for position, (_, raw) in enumerate(self._raw(start)):
-                if position >= skip:
-                    texts.append(hide_key_line(clean(decode(raw))))
-                if position - skip >= last - first:
-                    break
-            return texts
+        before, offsets = self._part(first)
+        start = offsets[(first - before - 1) // _STEP]
+        skip = (first - before - 1) % _STEP
+        raws = islice(self._raw(start), skip, skip + last - first + 1)
+        return [hide_key_line(clean(decode(raw))) for _, raw in raws]
 
     def texts(self) -> Iterator[tuple[int, str]]:
         """Yield each line's number and text again; other readers may run in between."""
-        for first in range(1, self.lines + 1, _STEP * 16):
-            yield from enumerate(self.read(first, min(first + _STEP * 16 - 1, self.lines)), first)
+        for number, (_, raw) in enumerate(islice(self._raw(0), self.lines), 1):
+            yield number, hide_key_line(clean(decode(raw)))
 
     def _raw(self, offset: int, *, count: bool = False) -> Iterator[tuple[int, bytes]]:
         """Yield offset and kept bytes of each line from an offset that begins a line."""
-        self.file.seek(offset)
-        kept, start, left = _Kept(), offset, self.size - offset
-        while left > 0 and (chunk := self.file.read(min(_CHUNK, left))):
-            left -= len(chunk)
+        kept, start, place, source = _Kept(), offset, offset, self.file.fileno()
+        # read at a place: several threads may read, each at its own
+        while place < self.size and (chunk := os.pread(source, min(_CHUNK, self.size - place), place)):
+            place += len(chunk)
             pieces = chunk.split(b"\n")
             for piece in pieces[:-1]:
                 if not kept.length and len(piece) <= LINE_HEAD and b"\0" not in piece:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-import io
+import tempfile
+import weakref
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -8,8 +9,17 @@ from hypothesis import strategies as st
 from agents.log_analysis.sources.bodies import LINE_HEAD, LINE_TAIL, Body
 
 
+def opened(raw: bytes) -> Body:
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the body
+    file.write(raw)
+    file.flush()
+    made = Body(file, len(raw))
+    weakref.finalize(made, file.close)
+    return made
+
+
 def body(raw: bytes) -> Body:
-    made = Body(io.BytesIO(raw), len(raw))
+    made = opened(raw)
     list(made.index())
     return made
 
@@ -54,7 +64,7 @@ def test_a_hole_of_nuls_is_skipped_without_losing_the_line() -> None:
 )
 def test_reading_by_number_equals_reading_in_order(rows: list[bytes]) -> None:
     raw = b"\n".join(rows)
-    made = Body(io.BytesIO(raw), len(raw))
+    made = opened(raw)
     in_order = dict(made.index())
     assert len(in_order) == made.lines == len(raw.split(b"\n")) - (raw.endswith(b"\n") or not raw)
     assert dict(made.texts()) == {n: made.read(n, n)[0] for n in in_order}
