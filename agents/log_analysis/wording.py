@@ -31,7 +31,10 @@ ZH: Phrases = {
     "it is the earliest error of the log, at {time}": "它是日志中最早的错误，时间 {time}",
     "a change came shortly before, at {time} ({where})": "此前不久有一次变更：{time}（{where}）",
     "others name it as failing: {names}": "其他服务指明它出现故障：{names}",
-    "it shows only in {name}, of {count} services": "在 {count} 个服务中只出现于 {name}",
+    "it comes from {where}": "它来自 {where}",
+    "Along {failed} of {paths} {kind} ids the failure ran {told} ({count} of them, such as {id})": (
+        "{paths} 个 {kind} 标识中有 {failed} 个失败，故障沿 {told} 传播（其中 {count} 个，例如 {id}）"
+    ),
     "{count} stack traces of {exception} lead to {frame} ({where})": (
         "{count} 个 {exception} 堆栈指向 {frame}（{where}）"
     ),

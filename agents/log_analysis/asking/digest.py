@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from math import isnan
 from typing import Any
 
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.changepoints import Change, changes_of
 from agents.log_analysis.judging.durations import lasting
+from agents.log_analysis.judging.entities import concentrations
+from agents.log_analysis.judging.propagation import propagation
+from agents.log_analysis.judging.restarts import restarts
 from agents.log_analysis.judging.silences import Silence, silences
 from agents.log_analysis.judging.traces import Trace, traces
 from agents.log_analysis.reading import Reading
-from agents.log_analysis.scanning.summary import Group, Summary
+from agents.log_analysis.scanning.summary import Summary
 
 _TRACES, _RESTARTS, _SILENCES, _TURNS = 4, 4, 3, 8
-#: A start this near to the window's beginning is where the log begins, and no restart.
-_START_SHARE = 0.01
-
-#: What programs say when they come up.
-_STARTED = re.compile(
-    r"(?i)\b(?:application|server|service|process|worker|daemon|container|instance|node|broker|system|kernel|app)\b.{0,40}"
-    r"\b(?:start(?:ed|ing)(?: up)?|booting|initiali[sz]ed|restart(?:ed|ing))\b"
-    r"|^start(?:ed|ing) (?:up )?\w+.{0,30}(?:server|service|application)"
-    r"|\blistening on\b|\bready to accept\b|booting linux|启动(?:完成|成功)"
-)
+_CHAINS = 3
+#: Lines are joined by ids, and placed, only in logs of so many events: both read them all again.
+_JOINED, _PLACED = 500_000, 2_000_000
 
 _Row = dict[str, Any]
 
@@ -50,22 +44,47 @@ def _trace(reading: Reading, trace: Trace) -> _Row:
     }
 
 
-def restart_rows(reading: Reading, summary: Summary) -> list[_Row]:
-    """Return lines that say something came up, in the midst of the log or more than once."""
-    found: list[tuple[float, Group]] = []
-    window = (summary.end or 0.0) - (summary.start or 0.0)
-    for group in summary.groups.values():
-        if group.level >= Level.error or not _STARTED.search(reading.scan.profiles[group.template].message):
-            continue
-        at = group.last if group.count > 1 else group.first
-        if summary.start is None or isnan(at.time) or at.time - summary.start < window * _START_SHARE:
-            continue
-        found.append((at.time, group))
-    found.sort(key=lambda f: f[0])
+def restart_rows(reading: Reading, summary: Summary, file: int | None) -> list[_Row]:
+    """Return where a service came up again in the midst of the log, and by what that is told."""
     return [
-        {**reading.at(g.last if g.count > 1 else g.first), "count": g.count, "began": iso(g.first.time)}
-        for _, g in found[:_RESTARTS]
+        {
+            **reading.at(one.row),
+            "service": reading.text(reading.scan.services[one.service], 60),
+            "how": one.how,
+        }
+        for one in restarts(reading.scan, summary, file)[:_RESTARTS]
     ]
+
+
+def path_rows(reading: Reading, file: int | None) -> _Row:
+    """Return in which order services failed along the ids that join lines; nothing where no id does."""
+    if reading.scan.table.rows > _JOINED:
+        return {}
+    found = propagation(reading.scan, file)
+    if not found.failed:
+        return {}
+    names = reading.scan.services
+    return {
+        "kind": found.kind,
+        "paths": found.paths,
+        "failed": found.failed,
+        "chains": [
+            {
+                "services": [reading.text(names[n], 60) or "?" for n in chain],
+                "count": count,
+                "id": reading.text(found.examples[chain], 64),
+            }
+            for chain, count in found.chains.most_common(_CHAINS)
+        ],
+    }
+
+
+def places(reading: Reading, templates: Sequence[int], file: int | None) -> dict[int, str]:
+    """Return where each template's events come from: one host, service, user … or all; nothing for a huge log."""
+    if reading.scan.table.rows > _PLACED or not templates:
+        return {}
+    found = concentrations(reading.scan, templates, file)
+    return {template: reading.text(text, 160) for template, text in found.items()}
 
 
 def silence_rows(reading: Reading, summary: Summary, file: int | None) -> list[_Row]:

@@ -8,7 +8,15 @@ from datetime import datetime
 from math import isnan
 from typing import Any
 
-from agents.log_analysis.asking.digest import restart_rows, silence_rows, trace_rows, turn_rows, turns
+from agents.log_analysis.asking.digest import (
+    path_rows,
+    places,
+    restart_rows,
+    silence_rows,
+    trace_rows,
+    turn_rows,
+    turns,
+)
 from agents.log_analysis.asking.measures import slow_rows, status_rows
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
@@ -16,6 +24,7 @@ from agents.log_analysis.judging.aftermath import aftermath
 from agents.log_analysis.judging.changepoints import Change
 from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.problems import Problem, problems, readable
+from agents.log_analysis.judging.recordings import second
 from agents.log_analysis.reading import Reading, fit
 from agents.log_analysis.scanning.summary import Group, Summary, summarise
 
@@ -30,9 +39,8 @@ _CHANGES = 4
 _SERVICES = 12
 _FILES = 12
 
-#: Directions of a change point by which something got more; and so many names make a service one of several.
+#: Directions of a change point by which something got more.
 _RISES = ("start", "up", "burst")
-_SEVERAL = 2
 #: What is left out first where the answer is too long; the problems, with the cause among them, go last.
 _TRIMS = (
     "rare",
@@ -55,16 +63,19 @@ def overview_of(reading: Reading, file: int | None) -> _Row:
     """Return the overview as the tool answers it."""
     scan = reading.scan
     summary = summarise(scan, file)
-    found = problems(scan, summary)
+    found, split = second(scan, summary, problems(scan, summary), file)
     changes = turns(reading, summary, file)
     measured = slow_rows(reading, summary, file)
     traced = trace_rows(reading, summary, file)
     rows = [_row(reading, p, cited=n < _CITED) for n, p in enumerate(found[:PROBLEMS])]
     for row, problem in zip(rows[:_CITED], found, strict=False):
         row.update(_facts(reading, summary, problem, found, changes))
+    placed = places(reading, [p.group.template for p in found[:_CITED]], file)
+    for row in rows[:_CITED]:
+        row.update({"where": placed[row["id"]]} if row["id"] in placed else {})
     rows += [*(row for row in measured if row["alarm"]), *status_rows(reading, file)]
     rows.sort(key=lambda row: -row["score"])
-    onset = _onset(found, rows)
+    onset = _onset(found, rows) if split is None else iso(split)
     answer = {
         "window": {"from": iso(summary.start), "to": iso(summary.end)},
         "events": summary.events,
@@ -79,7 +90,8 @@ def overview_of(reading: Reading, file: int | None) -> _Row:
         "changes": _changes(reading, file, onset),
         "traces": traced,
         "slow": [row for row in measured if not row["alarm"]],
-        "restarts": restart_rows(reading, summary),
+        "restarts": restart_rows(reading, summary, file),
+        "paths": path_rows(reading, file) if found else {},
         "silences": silence_rows(reading, summary, file),
         "turns": turn_rows(reading, summary, changes),
         "new": _new(reading, summary, onset),
@@ -174,8 +186,6 @@ def _facts(
     blaming = {n for p in found if p.blames and p.blames in names for n in _names(reading, p.group.services)}
     if blaming - names:
         row["blamed_by"] = sorted(blaming - names)[:4]
-    if len(summary.services) > _SEVERAL and len(names) == 1:
-        row["only"] = min(names)
     after = aftermath(reading.scan, summary, problem)
     if after.recovered is not None:
         row["recovered"] = reading.at(after.recovered)

@@ -43,7 +43,20 @@ def chain_text(overview: _Row, cause: _Row, say: Words = ENGLISH) -> list[str]:
     if others:
         told = _told(others, dated=True, between=", ")
         texts.append(say("More than a day apart, so hardly the same failure: {told}", told=told))
+    if along := _along(overview, say):
+        texts.append(along)
     return texts
+
+
+def _along(overview: _Row, say: Words) -> str:
+    """Return how failures ran along the ids that join lines, or an empty text."""
+    paths = overview.get("paths") or {}
+    if not paths.get("chains"):
+        return ""
+    top = paths["chains"][0]
+    text = "Along {failed} of {paths} {kind} ids the failure ran {told} ({count} of them, such as {id})"
+    counts = {name: paths[name] for name in ("failed", "paths", "kind")}
+    return say(text, **counts, told=" → ".join(top["services"][:_STEPS]), count=top["count"], id=top["id"])
 
 
 def _split(steps: list[_Step]) -> list[list[_Step]]:

@@ -47,14 +47,8 @@ def reasons_of(rows: Sequence[_Row], overview: _Row, change: _Row | None, say: W
         )
     if names := sorted({n for row in rows for n in row.get("blamed_by", [])}):
         found.append(say("others name it as failing: {names}", names=", ".join(map(code, names))))
-    if top.get("only"):
-        found.append(
-            say(
-                "it shows only in {name}, of {count} services",
-                name=code(top["only"]),
-                count=len(overview.get("services", {})),
-            )
-        )
+    if top.get("where"):
+        found.append(say("it comes from {where}", where=code(top["where"])))
     if trace := _trace(rows, overview):
         where = f"{trace['source']}:{trace['line']}"
         text = "{count} stack traces of {exception} lead to {frame} ({where})"

@@ -55,3 +55,12 @@ def test_failures_without_times_are_told_by_their_places() -> None:
 
 def test_one_service_is_no_chain() -> None:
     assert told(row("web", "2026-01-09T10:00:03.000Z")) == []
+
+
+def test_failures_along_ids_are_told() -> None:
+    chain = {"services": ["db", "api", "web"], "count": 7, "id": "t-1"}
+    paths = {"kind": "trace", "paths": 40, "failed": 9, "chains": [chain]}
+    first = row("db", "2026-01-01T00:00:01.000Z")
+    assert chain_text({"problems": [first], "paths": paths}, first) == [
+        "Along 9 of 40 trace ids the failure ran db → api → web (7 of them, such as t-1)"
+    ]
