@@ -55,7 +55,7 @@ class Stamps:
     @property
     def ordered(self) -> bool:
         """Return whether one spelling may mean two moments, by the order of lines: where clocks are set back."""
-        return self._zone.ordered
+        return self.zoneless and self._zone.ordered
 
     def follow(self, moment: float) -> None:
         """Go on from the last moment of the file before, where stamps name no year."""

@@ -67,6 +67,14 @@ def _numeric(text: str) -> float:
     return float(-seconds if text[0] == "-" else seconds)
 
 
+@lru_cache(maxsize=64)
+def _changes(name: str) -> bool:
+    """Return whether a zone has had more than one offset since the logs of today began."""
+    zone = zone_named(name)
+    first = datetime(2000, 1, 1, tzinfo=zone)
+    return len({(first + timedelta(days=30 * n)).utcoffset() for n in range(12 * 40)}) > 1
+
+
 class Zone:
     """Turns local seconds into epoch seconds for the stamps of one file, line after line."""
 
@@ -97,7 +105,7 @@ class Zone:
     @property
     def ordered(self) -> bool:
         """Return whether the order of lines can matter: in zones whose clocks are set back."""
-        return not self._fixed
+        return not self._fixed and _changes(self.name)
 
     def offset(self, name: str, local: float) -> float:
         """Return the seconds east of UTC that a zone's name or number means at a local time."""

@@ -63,6 +63,7 @@ class Moments:
             before, after = slice(start, place.start), slice(place.stop, whole.stop)
         scale = 10 ** (place.stop - place.start) if place else 1
         dated = _YEAR.search(text) is not None or text.isdigit() or (part is not None and b":" not in text)
+        dated = dated and not self._stamps.ordered
         stamp = Stamp(whole, before, after, place, scale, running, dated)
         stamp.seconds = self._shared.setdefault((key[before] + b"\0" + key[after], running), {})
         return stamp

@@ -265,3 +265,21 @@ def test_a_clock_alone_passes_midnight() -> None:
 )
 def test_values_of_fields(value: object, moment: str) -> None:
     assert iso(Stamps(REFERENCE).value(value)) == moment
+
+
+@pytest.mark.parametrize(
+    ("zone", "line", "ordered"),
+    [
+        ("Europe/Berlin", "2026-10-25 02:10:00 x", True),
+        ("Europe/Berlin", "2026-10-25T02:10:00Z x", False),
+        ("Asia/Shanghai", "2026-10-25 02:10:00 x", False),
+        ("UTC", "2026-10-25 02:10:00 x", False),
+        ("+05:30", "2026-10-25 02:10:00 x", False),
+    ],
+)
+def test_the_order_of_lines_matters_only_where_clocks_are_set_back(
+    zone: str, line: str, ordered: bool
+) -> None:
+    stamps = Stamps(REFERENCE, zone)
+    assert stamps.find(line) is not None
+    assert stamps.ordered is ordered
