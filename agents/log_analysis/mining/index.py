@@ -154,6 +154,7 @@ class Index:
         for number in others:
             template.absorb(self._templates[number])
             self._templates[number].alias = keep
+            self._templates[number].values = {}
         self.exact[group, tokens] = keep
         self._sizes[group, len(tokens)] -= len(others)
         first = (group, len(tokens), tokens[0] if tokens else "")

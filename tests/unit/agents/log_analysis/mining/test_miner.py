@@ -135,7 +135,7 @@ def test_halves_merged_are_the_whole_on_real_logs(loghub: Path) -> None:
         assert sum(first.templates[n].count for n in first.live()) == len(one.messages)
 
 
-@given(st.lists(st.text(alphabet="ab 1=/:", max_size=30), max_size=60))
+@given(st.lists(st.text(alphabet='ab 12=/:"', max_size=30), max_size=60))
 def test_no_line_is_lost(lines: list[str]) -> None:
     miner = Miner()
     ids = [miner.add(line) for line in lines]
@@ -144,6 +144,17 @@ def test_no_line_is_lost(lines: list[str]) -> None:
     again = Miner.from_state(json.loads(json.dumps(miner.state())))
     again.merge(miner)
     assert sum(again.templates[n].count for n in again.live()) == 2 * len(lines)
+
+
+def test_a_quoted_value_may_be_too_long_to_be_one_word() -> None:
+    miner = Miner()
+    for size in (1, 90, 1, 190, 1):
+        miner.add(f'tag="a {"1" * size} b c d {"2" * size}" on eth0')
+    assert sum(miner.templates[n].count for n in miner.live()) == 5
+    miner = Miner()
+    for size in (190, 1):
+        miner.add(f'tag="a {"1" * size} b c d {"2" * size}" on eth0')
+    assert sum(miner.templates[n].count for n in miner.live()) == 2
 
 
 @given(st.lists(st.text(max_size=40), max_size=20))
