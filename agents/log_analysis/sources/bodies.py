@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from array import array
 from bisect import bisect_left
@@ -103,9 +104,8 @@ class Body:
 
     def _raw(self, offset: int, *, count: bool = False) -> Iterator[tuple[int, bytes]]:
         """Yield offset and kept bytes of each line from an offset that begins a line."""
-        kept, start, place, source = _Kept(), offset, offset, self.file.fileno()
-        # read at a place: several threads may read, each at its own
-        while place < self.size and (chunk := os.pread(source, min(_CHUNK, self.size - place), place)):
+        kept, start, place = _Kept(), offset, offset
+        while place < self.size and (chunk := self._at(place)):
             place += len(chunk)
             pieces = chunk.split(b"\n")
             for piece in pieces[:-1]:
@@ -124,6 +124,13 @@ class Body:
             yield start, kept.take()
             if count:
                 self._count(kept)
+
+    def _at(self, place: int) -> bytes:
+        """Return bytes from a place on; several threads may read, each at its own."""
+        size = min(_CHUNK, self.size - place)
+        if isinstance(self.file, io.BytesIO):
+            return self.file.getvalue()[place : place + size]
+        return os.pread(self.file.fileno(), size, place)
 
     def _count(self, kept: _Kept) -> None:
         self.cut_lines += kept.cut

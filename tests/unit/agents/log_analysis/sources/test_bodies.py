@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import tempfile
-import weakref
+import io
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -9,17 +8,8 @@ from hypothesis import strategies as st
 from agents.log_analysis.sources.bodies import LINE_HEAD, LINE_TAIL, Body
 
 
-def opened(raw: bytes) -> Body:
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the body
-    file.write(raw)
-    file.flush()
-    made = Body(file, len(raw))
-    weakref.finalize(made, file.close)
-    return made
-
-
 def body(raw: bytes) -> Body:
-    made = opened(raw)
+    made = Body(io.BytesIO(raw), len(raw))
     list(made.index())
     return made
 
@@ -64,7 +54,7 @@ def test_a_hole_of_nuls_is_skipped_without_losing_the_line() -> None:
 )
 def test_reading_by_number_equals_reading_in_order(rows: list[bytes]) -> None:
     raw = b"\n".join(rows)
-    made = opened(raw)
+    made = Body(io.BytesIO(raw), len(raw))
     in_order = dict(made.index())
     assert len(in_order) == made.lines == len(raw.split(b"\n")) - (raw.endswith(b"\n") or not raw)
     assert dict(made.texts()) == {n: made.read(n, n)[0] for n in in_order}
