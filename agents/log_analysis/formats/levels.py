@@ -107,33 +107,6 @@ _LETTER = re.compile(
     r"^([IWEF])\d{4} |^\s*(?:\d+\s+){0,2}([VDIWEF])[/ ](?=[\w.])|^\s?([DIWEFN])\s{2}|^\s?\[([DIWEF])\]"
 )
 
-#: A line without a level that says this is an error: stems, and what must follow where that is not all.
-_STRONG = (
-    *((stem, re.compile(stem + r"\b(?! ?(?:code)?[:=] ?0\b)(?=:|\s|$)")) for stem in ("Exception", "Error")),
-    *(
-        (stem, None)
-        for stem in ("segfault", "egmentation fault", "core dumped", "ut of memory", "Killed process")
-    ),
-    *((stem, None) for stem in ("o space left", "BUG: ", "Oops: ")),
-    *((stem, re.compile(stem + r"\b")) for stem in (" fatal", " FATAL")),
-)
-#: A line without a level that says this, as words of their own, deserves a look.
-_SOFT = tuple(
-    (stem, re.compile(stem + rest + r"\b"))
-    for stem, rest in (
-        ("fail", "(?:ed|ures?|s)?"), ("error", "s?"), ("refused", ""), ("denied", ""), ("timed", " ?out"),
-        ("time", " ?out"), ("unable", " to"), ("cannot", ""), ("can't", ""), ("could", " ?n[o']t"),
-        ("rejected", ""), ("unreachable", ""), ("aborted", ""), ("corrupt", "(?:ed)?"), ("broken", ""),
-        ("fatal", ""), ("exception", "s?"),
-    )
-)  # fmt: skip
-_SOFT_CJK = re.compile("失败|错误|超时|拒绝|异常|失敗|錯誤|逾時|異常|无法|エラー|실패|오류")
-_HARMLESS = re.compile(
-    r"(?i)\b(?:no|0|without|zero) (?:\w{1,40} )?(?:errors?|failures?|failed|exceptions?)\b"
-    r"|\b(?:errors?|failed|failures?|exceptions?)\"?[=:] ?(?:0|no|none|false|null)\b"
-    r"|\berror[_ ](?:rate|count)\b|(?:没有|无|0 ?个)(?:任何)?(?:错误|异常|失败)|(?:错误|异常|失败)(?:数)?[:：=] ?0\b"
-)
-
 #: Small numbers count up from debug (zerolog, Nextcloud); 6 and 7 only exist where they count down (syslog).
 _SMALL = (
     Level.debug,
@@ -146,9 +119,8 @@ _SMALL = (
     Level.debug,
 )
 
-#: How far into a line a level word may stand, and how much of a line is looked at for hints.
+#: How far into a line a level word may stand.
 HEAD = 120
-_HINTED = 2000
 
 
 def from_word(word: str) -> Level:
@@ -221,31 +193,6 @@ def _from_number(number: int, numbers: str) -> Level:
 def from_status(status: int) -> Level:
     """Return what an HTTP status hints at: from 500 on the server failed."""
     return Level.error if 500 <= status <= 599 else Level.unknown  # noqa: PLR2004 - the class of server errors
-
-
-def hint(text: str) -> Level:
-    """Return what the words of a line without a level hint at."""
-    text = text[:_HINTED]
-    level = _hinted(text)
-    if level and _HARMLESS.search(text):
-        return _hinted(_HARMLESS.sub(" ", text))
-    return level
-
-
-def _hinted(text: str) -> Level:
-    if text.startswith(("Traceback", "panic:", "fatal")):
-        return Level.error
-    for stem, strong in _STRONG:
-        if stem in text and (strong is None or strong.search(text)):
-            return Level.error
-    small = text.lower()
-    for stem, soft in _SOFT:
-        at = small.find(stem)
-        while at >= 0:
-            if (not at or not (small[at - 1].isalnum() or small[at - 1] == "_")) and soft.match(small, at):
-                return Level.warning
-            at = small.find(stem, at + 1)
-    return Level.warning if not text.isascii() and _SOFT_CJK.search(text) else Level.unknown
 
 
 def from_severity(number: int) -> Level:

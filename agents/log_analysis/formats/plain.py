@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agents.log_analysis.formats.levels import Level, from_severity, from_status, from_text, from_value, hint
+from agents.log_analysis.formats.hints import hint
+from agents.log_analysis.formats.levels import Level, from_severity, from_status, from_text, from_value
 from agents.log_analysis.formats.record import Record
 from agents.log_analysis.formats.times import Stamps
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from agents.log_analysis.formats.levels import Level, from_status, from_text, from_value, hint
+from agents.log_analysis.formats.hints import hint
+from agents.log_analysis.formats.levels import Level, from_status, from_text, from_value
 
 
 @pytest.mark.parametrize(
