@@ -13,9 +13,15 @@ class WebhookSink:
     def __init__(self) -> None:
         self.bodies: list[str] = []
         self.headers: list[dict[str, str]] = []
+        #: Connections of any kind, a GET of an image too.
+        self.seen = 0
         sink = self
 
         class Receiver(BaseHTTPRequestHandler):
+            def setup(self) -> None:
+                sink.seen += 1
+                super().setup()
+
             def do_POST(self) -> None:
                 length = int(self.headers.get("Content-Length", 0))
                 sink.bodies.append(self.rfile.read(length).decode())

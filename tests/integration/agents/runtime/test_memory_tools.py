@@ -140,12 +140,14 @@ async def test_text_that_a_tool_showed_is_marked_and_what_a_memory_said_is_not_t
         call("search", pattern="exhausted"),
         call("recall", text="pool exhausted", limit=99),
         call("remember", text=f"Note: {LINE}", kind="preference"),
+        call("remember", text="ann likes terse reports", kind="preference"),
         call("remember", text="Checkout pools hold two"),
         call("finish", answer=f"As known [mem:{OLD['id']}]."),
     )
     async with modelled(tmp_path, redis_url, memory, *steps) as desk:
-        [told] = memory.told()
+        told, wish = memory.told()
         assert (told["quotes_untrusted"], told["user"]) == (True, "ann")
+        assert wish["quotes_untrusted"]  # in other words, but told after a log was read
         asked = dict(memory.asked)["memory.recall"]
         assert asked == {
             "text": "pool exhausted",

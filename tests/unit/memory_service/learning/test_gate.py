@@ -123,3 +123,17 @@ def test_an_instruction_in_a_slot_waits_however_deep_it_stands(slots: dict[str, 
         slots=slots,
     )
     assert gate(candidate)[0] == "quarantine"
+
+
+@pytest.mark.parametrize(
+    ("fields", "verdict"),
+    [
+        ({"source_kind": "agent", "quotes_untrusted": True}, "quarantine"),
+        ({"source_kind": "agent"}, "store"),
+        ({"source_kind": "user", "quotes_untrusted": True}, "store"),
+    ],
+)
+def test_a_wish_told_after_reading_what_others_wrote_waits_for_a_person(
+    fields: dict[str, Any], verdict: str
+) -> None:
+    assert gate(candidate("ann wants short reports", kind="preference", **fields))[0] == verdict

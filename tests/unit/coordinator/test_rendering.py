@@ -1,0 +1,42 @@
+"""A report in Markdown: nothing that a log or a model chose becomes live, and code stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.rendering import inert, markdown
+from kernel.contracts import Evidence, Finding
+from kernel.reports import Report
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see ![x](https://evil.example/p.png)", "see ! [x] (hxxps[:]//evil.example/p.png)"),
+        ("[ok](https://evil.example) <@U01> @all", "[ok] (hxxps[:]//evil.example) ‹(at)U01› (at)all"),
+        ("a line: `GET https://a.example <b> @c` stays", "a line: `GET https://a.example <b> @c` stays"),
+        ("``a ` b <c>`` and `<d>`", "``a ` b <c>`` and `<d>`"),
+        # no span of code: its end is missing, stands behind a line's end, or its beginning is escaped
+        ("` <b>", "` ‹b›"),
+        ("`\n\n![x](y)\n`", "`\n\n! [x] (y)\n`"),
+        ("\\`![x](y)`", "\\`! [x] (y)`"),
+        ("cited as [mem:m1] and so", "cited as [mem:m1] and so"),
+    ],
+)
+def test_only_code_may_hold_what_would_be_live(text: str, shown: str) -> None:
+    assert inert(text) == shown
+
+
+def test_every_part_of_a_report_is_inert() -> None:
+    live = "![x](https://evil.example)"
+    proof = Evidence(source="a`b.log", line=1, quote=live)
+    report = Report(
+        run_id="r",
+        state="succeeded",
+        answer=live,
+        findings=[Finding(title=live, evidence=[proof])],
+        not_found=[live],
+    )
+    text = markdown(report)
+    assert text.count("! [x] (hxxps[:]//evil.example)") == 3
+    assert f"`` a`b.log:1 `` `{live}`" in text
