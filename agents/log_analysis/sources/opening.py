@@ -121,4 +121,5 @@ def _spool(chunks: Iterable[bytes], scratch: Path) -> Body:
     size = 0
     for chunk in chunks:
         size += file.write(chunk)
+    file.flush()  # it is read by its descriptor
     return Body(file, size)
