@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import sys
 import tempfile
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from agents.log_analysis.asking.comparing import compare_files_of, compare_of
+from agents.log_analysis.asking.comparing import compare_baseline_of, compare_files_of, compare_of
 from agents.log_analysis.asking.histogram import histogram_of
 from agents.log_analysis.asking.overview import overview_of
 from agents.log_analysis.asking.searching import Query, hit_rows, page_of, read_level, read_time
 from agents.log_analysis.asking.templates import Choice, all_templates, line_templates
 from agents.log_analysis.asking.timeline import timeline_of
+from agents.log_analysis.asking.turning import changes_answer
 from agents.log_analysis.asking.windows import split_windows
 from agents.log_analysis.formats.text import clean, cut
 from agents.log_analysis.reading import Reading, find
@@ -23,7 +23,7 @@ from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.sources.finding import resolve
 from agents.log_analysis.sources.gathering import Gathering
 from agents.log_analysis.sources.named import named_sources
-from agents.log_analysis.sources.streams import copied, is_stream
+from agents.log_analysis.sources.streams import STDIN, copied, place
 from agents.runtime.evidence import quote_stands
 from kernel.artifacts import ArtifactStore
 from kernel.contracts import Source
@@ -39,7 +39,6 @@ _EVERYWHERE = (Path("/"),)
 #: One salt per process: the same value has the same placeholder in all that one command prints.
 _SALT = secrets.token_bytes(16)
 _LINE_WIDTH = 2000
-STDIN = "-"
 
 
 class OpenLogs:
@@ -84,10 +83,18 @@ class OpenLogs:
         return line_templates(self._reading)
 
     def compare(
-        self, *, source: str = "", split_at: str = "", before: str = "", after: str = ""
+        self,
+        *,
+        source: str = "",
+        split_at: str = "",
+        before: str = "",
+        after: str = "",
+        baseline: str = "",
     ) -> dict[str, Any]:
-        """Compare two windows both ways."""
+        """Compare two windows both ways; a baseline lets the log choose them."""
         file = self._reading.number(source)
+        if baseline:
+            return compare_baseline_of(self._reading, file, baseline)
         windows = split_windows(self._reading, file, split_at, before, after)
         return compare_of(self._reading, file, *windows, by_line=split_at.startswith("line "))
 
@@ -103,6 +110,10 @@ class OpenLogs:
                 next_step="Name two files, or pass --split-at TIME, or --before F..T with --after F..T.",
             )
         return compare_files_of(self._reading, *sides)
+
+    def changes(self) -> dict[str, Any]:
+        """Return change points, restarts and silences."""
+        return changes_answer(self._reading, None)
 
     def search(
         self,
@@ -171,7 +182,7 @@ def open_logs(
     zone: str = "",
     artifacts: Mapping[str, Path] | None = None,
     progress: Progress | None = None,
-    stop: Callable[[], bool] | None = None,
+    stop: threading.Event | None = None,
     salt: bytes = b"",
     run: str = "",
 ) -> OpenLogs:
@@ -179,12 +190,20 @@ def open_logs(
 
     The sources of a run are taken too: `artifacts` are paths of attached files by their ids, and with the run's
     `salt` placeholders are its own. Where the `run` is named, its sources hold the very bytes that it has read, or
-    are said to be gone. Raise where nothing at all could be read.
+    are said to be gone. Once `stop` is set, what was read by then is all there is. Raise where nothing could be read.
     """
     held: dict[str, BinaryIO] = {}
     bare = [p for p in paths if isinstance(p, str) and "/" not in p and p != STDIN and not Path(p).exists()]
     named = named_sources(settings) if bare else {}
-    given = [p if isinstance(p, Source) else _source(p, held, format, zone, named) for p in paths]
+    tell = None if progress is None else lambda done: progress(done, 0, "standard input")
+    given = [
+        p if isinstance(p, Source) else place(p, lambda stream: copied(stream, stop, tell), held, named)
+        for p in paths
+    ]
+    given = [
+        source.model_copy(update={"format": format or source.format, "zone": zone or source.zone})
+        for source in given
+    ]
     attached = {**(artifacts or {}), **{name: Path(file.name) for name, file in held.items()}}
     if run:
         store = ArtifactStore(settings.artifacts, max_bytes=settings.artifact_max_bytes)
@@ -194,29 +213,18 @@ def open_logs(
     if not files:
         raise problems[0] if problems else _nothing()
     scan = Scan(
-        Path(tempfile.gettempdir()), settings.log_max_bytes, settings.log_max_lines, zone=settings.log_zone
+        Path(tempfile.gettempdir()),
+        settings.log_max_bytes,
+        settings.log_max_lines,
+        readers=settings.log_readers,
+        zone=settings.log_zone,
+        stop=None if stop is not None and stop.is_set() else stop,  # a copy that was cut short is read whole
     )
-    scan.read(files)
+    scan.read(files, None if progress is None else lambda now: progress(now.done, now.total, now.file))
     redactor = make_redactor(settings, salt or _SALT)
     told = [redactor.text(clean(str(problem))) for problem in (*problems, *scan.problems)]
     of_each = [{f.path for f in resolve([one], _EVERYWHERE, attached, named)[0]} for one in given]
     return OpenLogs(Reading(scan, redactor, tuple(told)), of_each, list(held.values()))
-
-
-def _source(path: str, held: dict[str, BinaryIO], form: str, zone: str, named: Collection[str]) -> Source:
-    """Return the source of one argument; what can be read only once is copied first."""
-    key = f"stream-{len(held)}"
-    if path == STDIN:
-        held[key] = copied(sys.stdin.buffer)
-        return Source(name="stdin", artifact=key, format=form, zone=zone)
-    if is_stream(path):
-        with open(path, "rb") as pipe:  # noqa: PTH123 - a pipe of the shell's: /dev/fd/63
-            held[key] = copied(pipe)
-        return Source(name=path, artifact=key, format=form, zone=zone)
-    if path in named:
-        return Source(name=path, format=form, zone=zone)
-    absolute = os.path.abspath(Path(path).expanduser())  # noqa: PTH100 - links stay as they were named
-    return Source(name=path, path=absolute, format=form, zone=zone)
 
 
 def _nothing() -> Correctable:

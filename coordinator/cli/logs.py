@@ -104,7 +104,7 @@ def templates(  # noqa: PLR0913 each option is an argument
 
 @app.command()
 @screen.answering
-def compare(
+def compare(  # noqa: PLR0913 each option is an argument
     files: Files,
     *,
     split_at: Annotated[
@@ -112,6 +112,9 @@ def compare(
     ] = "",
     before: Annotated[str, typer.Option(metavar="FROM..TO", help="A window instead; with --after.")] = "",
     after: Annotated[str, typer.Option(metavar="FROM..TO", help="The other window.")] = "",
+    baseline: Annotated[
+        str, typer.Option(help="Let one log choose: auto, first_error, deploy, hour or half.")
+    ] = "",
     form: Form = "",
     zone: Zone = "",
     utc: Utc = False,
@@ -122,7 +125,7 @@ def compare(
     from coordinator.cli import logs_files, logs_text, logs_view
 
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
-    found = _compared(logs, files, split_at, before, after, utc=utc)
+    found = _compared(logs, split_at, before, after, baseline, utc=utc)
     if as_json:
         logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
     elif as_csv:
@@ -139,7 +142,7 @@ def compare(
 
 
 def _compared(
-    logs: logs_reading.Logs, files: list[str], split_at: str, before: str, after: str, *, utc: bool
+    logs: logs_reading.Logs, split_at: str, before: str, after: str, baseline: str, *, utc: bool
 ) -> dict[str, Any]:
     from coordinator.cli.logs_text import asked_span, asked_time
 
@@ -152,7 +155,7 @@ def _compared(
             before=asked_span(before, utc=utc) if before else "",
             after=asked_span(after, utc=utc) if after else "",
         )
-    return logs.compare_given()
+    return logs.compare(baseline=baseline) if baseline else logs.compare_given()
 
 
 @app.command()

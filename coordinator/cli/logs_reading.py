@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,12 +57,21 @@ class Logs(Protocol):
         """Yield id and template of each physical line."""
 
     def compare(
-        self, *, source: str = "", split_at: str = "", before: str = "", after: str = ""
+        self,
+        *,
+        source: str = "",
+        split_at: str = "",
+        before: str = "",
+        after: str = "",
+        baseline: str = "",
     ) -> dict[str, Any]:
-        """Compare two windows both ways."""
+        """Compare two windows both ways; a baseline lets the log choose them."""
 
     def compare_given(self) -> dict[str, Any]:
         """Compare what the first argument named with what the second one named."""
+
+    def changes(self) -> dict[str, Any]:
+        """Return change points, restarts and silences."""
 
     def search(
         self,
@@ -104,7 +114,7 @@ class Open(Protocol):
         zone: str = "",
         artifacts: Mapping[str, Path] | None = None,
         progress: Progress | None = None,
-        stop: Callable[[], bool] | None = None,
+        stop: threading.Event | None = None,
         salt: bytes = b"",
         run: str = "",
     ) -> Logs:
@@ -128,16 +138,16 @@ def reader() -> Open:
 
 @dataclass
 class Attempt:
-    """One reading that Ctrl-C may end early: how far it came, and what is told of it."""
+    """One reading that Ctrl-C may end early, and how far it came."""
 
-    stopped: bool = False
+    wish: threading.Event = field(default_factory=threading.Event)
     done: int = 0
     total: int = 0
-    _shown: bool = field(default=False, repr=False)
 
-    def stop(self) -> bool:
-        """Tell whether the person wants what there is."""
-        return self.stopped
+    @property
+    def stopped(self) -> bool:
+        """Return whether the person wanted what there is."""
+        return self.wish.is_set()
 
     def told(self) -> dict[str, Any]:
         """Return what a program reads of it: nothing where all was read."""
@@ -147,8 +157,8 @@ class Attempt:
         """Say that the reading was cut and end with a shell's code for it; do nothing where it was not."""
         sys.stdout.flush()
         if self.stopped:
-            share = f" after {self.done:,} of {self.total:,} bytes" if self.total else ""
-            screen.remark(f"stopped{share}: what stands above is of that part alone")
+            whole = f" of {self.total:,}" if self.total else ""
+            screen.remark(f"stopped after {self.done:,}{whole} bytes: what stands above is of those")
             raise typer.Exit(screen.INTERRUPTED)
 
 
@@ -158,7 +168,7 @@ def open_logs(paths: Sequence[str], *, form: str, zone: str, quiet: bool) -> tup
 
     read, settings, attempt = reader(), read_settings(None), Attempt()
     with _interruptible(attempt), _progress(attempt, quiet=quiet) as progress:
-        logs = read(paths, settings=settings, format=form, zone=zone, progress=progress, stop=attempt.stop)
+        logs = read(paths, settings=settings, format=form, zone=zone, progress=progress, stop=attempt.wish)
     return logs, attempt
 
 
@@ -169,7 +179,7 @@ def _interruptible(attempt: Attempt) -> Iterator[None]:
     def asked(number: int, frame: FrameType | None) -> None:
         if attempt.stopped:
             signal.default_int_handler(number, frame)
-        attempt.stopped = True
+        attempt.wish.set()
 
     before = signal.signal(signal.SIGINT, asked)
     try:
