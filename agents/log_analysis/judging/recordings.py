@@ -33,6 +33,14 @@ def split_of(scan: Scan, summary: Summary, file: int | None = None) -> float | N
     return None
 
 
+def second(
+    scan: Scan, summary: Summary, found: list[Problem], file: int | None = None
+) -> tuple[list[Problem], float | None]:
+    """Return the problems of the second recording and when it begins, or all and None where the log is one."""
+    split = split_of(scan, summary, file)
+    return (found, None) if split is None else (of_second(scan, found, split, file), split)
+
+
 def of_second(scan: Scan, found: list[Problem], split: float, file: int | None = None) -> list[Problem]:
     """Return the problems of the second recording, the likeliest root first.
 
