@@ -63,7 +63,9 @@ def _now(row: Mapping[str, Any], logs: Logs | None, why: str, context: int) -> d
     if logs is None:
         return {"state": OUT_OF_REACH, "note": why, "context": []}
     if not logs.has(proof.source):
-        note = next((n for n in logs.notes if proof.source in n), "no source of the run has this name here")
+        note = next(
+            (n for n in logs.notes if repr(proof.source) in n), "no source of the run has this name here"
+        )
         return {"state": OUT_OF_REACH, "note": note, "context": []}
     around = logs.context(proof.source, proof.line, context)
     if not around:

@@ -96,6 +96,14 @@ def test_what_was_rotated_since_stands_and_what_was_replaced_is_not_quoted(tmp_p
     gone = again()
     assert (gone["state"], gone["context"]) == ("not reachable", [])
     assert "no longer holds what this run read" in gone["note"]
+    # what is told of a neighbour with a longer name is not told of it
+    other = tmp_path / "app.log.other"
+    other.write_text("2026-11-29 10:00:00 INFO no zone\n", encoding="utf-8")
+    both = [source, Source(name=str(other), path=str(other))]
+    [row] = read_again(
+        report(proof(str(log))), both, read=reader(), settings=settings, store=store, context=1
+    )
+    assert "no longer holds what this run read" in row["note"]
 
 
 def test_a_source_that_is_not_here_says_so(tmp_path: Path, store: ArtifactStore) -> None:
