@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
+from agents.log_analysis.formats.documents import Document
+from agents.log_analysis.formats.event import Event
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.parsing import Parser, Record
 from agents.log_analysis.formats.traces import (
@@ -19,6 +20,8 @@ from agents.log_analysis.formats.traces import (
     root,
 )
 
+__all__ = ["Assembler", "Event", "begins"]
+
 #: An event takes no more lines than this; a runaway trace begins a new one.
 _LINE_LIMIT = 2000
 #: Streams (containers, stdout and stderr) that may be open at once, and how long one may keep others waiting.
@@ -27,39 +30,6 @@ _PATIENCE = 5000
 #: What is kept of an exception, and of a line that came in parts.
 _ROOT = 400
 _PARTS = 1 << 20
-
-
-@dataclass(slots=True)
-class Event:
-    """One event: its first line, what it says, and the innermost exception of its trace with its line."""
-
-    line: int
-    record: Record
-    last: int = 0
-    lines: int = 1
-    root: str = ""
-    root_line: int = 0
-    open: bool = True
-    parts: list[str] = field(default_factory=list)
-    size: int = 0
-    #: What the next line may be: the `python` exception that ends a trace, calls of `go`, words of a `rust` panic.
-    waits: str = ""
-    suppressed: bool = False  # a suppressed exception was told of: what is set in below it is no cause
-    settled: bool = False  # the root is known, whatever else the trace tells
-
-    @property
-    def message(self) -> str:
-        """Return what the event says, with the exception that caused it."""
-        if not self.root or self.root in self.record.message:
-            return self.record.message
-        return f"{self.record.message} | {self.root}" if self.record.message.strip() else self.root
-
-    @property
-    def level(self) -> Level:
-        """Return the level; an event with a trace and no level of its own is an error."""
-        if self.root and not self.record.named:
-            return max(Level.error, self.record.level)
-        return self.record.level
 
 
 def begins(text: str) -> bool:
@@ -79,20 +49,25 @@ class Assembler:
         self._parser = parser
         self._queue: deque[Event] = deque()
         self._current: dict[str, Event] = {}
+        self._document: Document | None = None
         self._parted = 0  # lines whose end has not come yet
 
     @property
     def settled(self) -> bool:
         """Return whether a line that begins an event (`begins`) leaves nothing open that later lines could join."""
         event = self._current.get("")
-        return len(self._current) <= 1 and (
-            event is None or not (event.waits or event.record.framed or event.record.stream)
+        return (
+            self._document is None
+            and len(self._current) <= 1
+            and (event is None or not (event.waits or event.record.framed or event.record.stream))
         )
 
     def events(self, lines: Iterable[tuple[int, str]]) -> Iterator[Event]:
         """Yield events; a blank line belongs to none and is not lost, for lines are counted elsewhere."""
         for number, text in lines:
             if not text or text.isspace():
+                continue
+            if (self._document or Document.opens(text)) and self._spread(number, text):
                 continue
             if self._joined(number, text):
                 continue
@@ -102,9 +77,29 @@ class Assembler:
             self._start(number, record)
             if len(self._queue) > 1:
                 yield from self._ready(number)
+        self._close()
         for event in self._queue:
             yield self._finished(event)
         self._queue.clear()
+
+    def _spread(self, number: int, text: str) -> bool:
+        """Add a line to the JSON document that is open or that it opens; return whether it belongs there."""
+        document = self._document
+        if document is not None and not document.goes_on(text):
+            self._close()
+            return False
+        if document is None:
+            document = self._document = Document(number)
+        document.add(text)
+        if document.over:
+            self._close()
+        return True
+
+    def _close(self) -> None:
+        """Read the document that is open as one line."""
+        document, self._document = self._document, None
+        if document is not None:
+            self._start(document.number, self._parser.parse(document.text), document.lines)
 
     def _joined(self, number: int, text: str) -> bool:
         """Add a line without framing to the event before it, where it can only belong there."""
@@ -201,7 +196,7 @@ class Assembler:
         if text.startswith("thread '") and text.endswith(":"):
             event.waits = "rust"
 
-    def _start(self, number: int, record: Record) -> None:
+    def _start(self, number: int, record: Record, lines: int = 1) -> None:
         old = self._current.get(record.stream)
         if old is not None:
             old.open = False
@@ -209,7 +204,7 @@ class Assembler:
             for event in self._current.values():
                 event.open = False
             self._current.clear()
-        event = Event(number, record, number, parts=[record.inner] if record.part else [])
+        event = Event(number, record, number + lines - 1, lines, parts=[record.inner] if record.part else [])
         if found := root(record.message):
             event.root, event.root_line = found, number
         self._waiting(event, record.message)

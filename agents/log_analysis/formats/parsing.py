@@ -126,7 +126,7 @@ class Parser:
     def _json(self, text: str, nesting: int) -> Record | None:
         if text[:1] == " ":
             text = text.lstrip()
-        if text[:1] != "{" and text[:2] != "[{":
+        if text[:1] != "{" and (text[:1] != "[" or text[1:3].lstrip()[:1] != "{"):
             return None
         rows = loads(text)
         if not rows:

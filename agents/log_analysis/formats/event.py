@@ -1,0 +1,41 @@
+"""One event of a log: its first line, what it says, and what was joined to it; pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agents.log_analysis.formats.levels import Level
+from agents.log_analysis.formats.record import Record
+
+
+@dataclass(slots=True)
+class Event:
+    """One event: its first line, what it says, and the innermost exception of its trace with its line."""
+
+    line: int
+    record: Record
+    last: int = 0
+    lines: int = 1
+    root: str = ""
+    root_line: int = 0
+    open: bool = True
+    parts: list[str] = field(default_factory=list)
+    size: int = 0
+    #: What the next line may be: the `python` exception that ends a trace, calls of `go`, words of a `rust` panic.
+    waits: str = ""
+    suppressed: bool = False  # a suppressed exception was told of: what is set in below it is no cause
+    settled: bool = False  # the root is known, whatever else the trace tells
+
+    @property
+    def message(self) -> str:
+        """Return what the event says, with the exception that caused it."""
+        if not self.root or self.root in self.record.message:
+            return self.record.message
+        return f"{self.record.message} | {self.root}" if self.record.message.strip() else self.root
+
+    @property
+    def level(self) -> Level:
+        """Return the level; an event with a trace and no level of its own is an error."""
+        if self.root and not self.record.named:
+            return max(Level.error, self.record.level)
+        return self.record.level
