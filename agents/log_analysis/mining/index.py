@@ -13,7 +13,8 @@ DISTINCT_LIMIT = 5
 #: The first word names who or what speaks (`cupsd startup succeeded`): it takes more of them to be a variable.
 FIRST_DISTINCT_LIMIT = 20
 
-#: So many lines of one length and group may stand apart before similar ones are merged; so many are compared.
+#: So many lines of one length, group and first word may stand apart before similar ones are merged; so many are
+#: compared. It is for several variables at once; a log that is merely rich has its lines begin in many ways.
 CROWDED = 40
 _COMPARED = 80
 SIMILARITY = 0.6
@@ -30,7 +31,6 @@ class Index:
         self._wild: dict[tuple[str, int, str], list[int]] = {}
         self._places: dict[int, list[int]] = {}
         self._buckets: dict[tuple[str, int, str], list[int]] = {}
-        self._sizes: dict[tuple[str, int], int] = {}
 
     def __len__(self) -> int:
         return len(self.exact) + len(self._places) + sum(map(len, self._buckets.values()))
@@ -60,7 +60,6 @@ class Index:
         self.exact[group.partition("/")[0], tokens] = self.exact[group, tokens] = number
         first = tokens[0] if tokens else ""
         self._buckets.setdefault((group, len(tokens), first), []).append(number)
-        self._sizes[group, len(tokens)] = self._sizes.get((group, len(tokens)), 0) + 1
         if template.merged:  # values found by masking match exactly; only merged places need a search
             self._wild.setdefault((group, len(tokens), first), []).append(number)
         if len(tokens) <= 1:
@@ -80,8 +79,7 @@ class Index:
 
     def add(self, number: int) -> None:
         """File a new template, and merge it with its like where a place has proved to be a variable."""
-        template = self._templates[number]
-        group, tokens = template.group, template.tokens
+        tokens = self._templates[number].tokens
         for place, like in self.file(number):
             members = self._values(tokens[place], place, like)
             words = [n for n in like if _may_vary(self._templates[n].tokens[place])]
@@ -90,8 +88,7 @@ class Index:
             if members:
                 self.unite([number, *members], (*tokens[:place], WILD, *tokens[place + 1 :]))
                 return
-        if self._sizes[group, len(tokens)] > CROWDED:
-            self._unite_similar(number)
+        self._unite_similar(number)
 
     def _values(self, mine: str, place: int, like: list[int]) -> list[int]:
         """Return the names that are values here, for one of the templates has a value at their place.
@@ -125,6 +122,8 @@ class Index:
         template = self._templates[number]
         tokens = template.tokens
         bucket = self._buckets[template.group, len(tokens), tokens[0] if tokens else ""]
+        if len(bucket) <= CROWDED:
+            return
         best, score = -1, SIMILARITY
         for other in bucket[-_COMPARED:]:
             theirs = self._templates[other]
@@ -135,6 +134,8 @@ class Index:
                 best, score = other, alike
         if best >= 0:
             self.unite([best, number], tokens)
+            keep = self.final(number)
+            self.swallow(keep, self._templates[keep].tokens)
 
     def unite(self, members: Iterable[int], tokens: tuple[str, ...]) -> None:
         """Merge templates into the oldest of them, which takes the new tokens and what they had widened so far."""
@@ -156,7 +157,6 @@ class Index:
             self._templates[number].alias = keep
             self._templates[number].values = {}
         self.exact[group, tokens] = keep
-        self._sizes[group, len(tokens)] -= len(others)
         first = (group, len(tokens), tokens[0] if tokens else "")
         for place in {before, first}:
             self._buckets[place] = self._alive(self._buckets.get(place, ()), keep)

@@ -43,6 +43,20 @@ def test_the_first_word_says_who_speaks_and_stays_longer() -> None:
     assert len(miner.live()) == 6
 
 
+def test_several_variables_at_once_are_found_in_a_crowd() -> None:
+    words = [a + b for a in "bcdfghkl" for b in ("an", "el", "io", "ou", "ir", "ys")]
+    lines = [
+        f"Connection of {one} with {two} was refused" for one, two in zip(words, reversed(words), strict=True)
+    ]
+    assert texts(mined(lines)) == {"Connection of <*> with <*> was refused"}
+
+
+def test_a_rich_log_is_no_crowd() -> None:
+    words = [a + b for a in "bcdfghkl" for b in ("an", "el", "io", "ou", "ir", "ys")]
+    lines = [f"{one} {two} is now ready" for one, two in zip(words, reversed(words), strict=True)]
+    assert len(mined(lines).live()) == len(lines)
+
+
 @pytest.mark.parametrize("turn", [1, -1])
 def test_a_name_beside_values_is_a_value_whichever_came_first(turn: int) -> None:
     miner = mined(["acquire lock=1, ws=null, uid=1", "acquire lock=2, ws=Source{10113}, uid=3"][::turn])
