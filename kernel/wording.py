@@ -19,6 +19,7 @@ KINDS_ZH: Phrases = {
     "Work piles up": "任务积压",
     "The container restarts again and again": "容器反复重启",
     "Slow operations": "操作缓慢",
+    "A number keeps growing": "数值持续增长",
     "Too many open files": "打开的文件过多",
     "Connection pool exhausted": "连接池耗尽",
     "Certificate or TLS failure": "证书或 TLS 故障",

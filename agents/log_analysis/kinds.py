@@ -7,7 +7,7 @@ import re
 from agents.log_analysis.platforms import PLATFORM_KINDS, Kind
 from agents.log_analysis.platforms import kind as _kind
 
-__all__ = ["CHANGE", "ERROR", "KINDS", "SLOW", "SYMPTOM", "Kind", "kind_of"]
+__all__ = ["CHANGE", "ERROR", "GROWTH", "KINDS", "SLOW", "SYMPTOM", "Kind", "kind_of"]
 
 #: The first that matches names the line. A weight below SYMPTOM marks what follows from something else.
 KINDS = (
@@ -75,7 +75,8 @@ KINDS = (
         "connection_refused",
         "Connection refused",
         1.0,
-        r"connection (?:to \S{1,80} |was )?refused|\bECONNREFUSED\b|connect: refused|actively refused|拒绝连接|连接被拒绝",
+        r"connection (?:to \S{1,80} |was )?refused|\bECONNREFUSED\b|connect: refused|actively refused"
+        r"|拒绝连接|连接被拒绝",
     ),
     _kind(
         "schema",
@@ -131,6 +132,7 @@ KINDS = (
         r"|misconfigur|unknown (?:property|option|flag|directive)|(?:pars|load"
         r"|read)\w* (?:the )?config.{0,40}(?:fail|error)"
         r"|(?:fail|error)\w*.{0,30}(?:pars|load|read)\w* .{0,20}config|config\w*.{0,30}(?:not found|invalid|error)"
+        r"|KeyError: ['\"][A-Z][A-Z0-9_]{3,60}['\"]"
         r"|CreateContainerConfigError|(?:configmap|secret) \"[^\"]{1,200}\" not found|MountVolume\.SetUp failed"
         r"|\w+ (?:is )?(?:not set|must be set|is required|not configured)\b"
         r"|ModuleNotFound|ImportError|cannot find module|ClassNotFound|NoClassDefFound|配置.{0,8}(?:错误|缺失)",
@@ -139,7 +141,8 @@ KINDS = (
         "connection_lost",
         "Connection lost",
         0.95,
-        r"connection (?:was )?(?:reset|aborted|closed|lost|terminated|dropped)|\bECONNRESET\b|broken pipe|\bEPIPE\b"
+        r"connection (?:to \S{1,80} )?(?:was )?(?:reset|aborted|closed|lost|terminated|dropped)"
+        r"|\bECONNRESET\b|broken pipe|\bEPIPE\b"
         r"|lost (?:the )?connection|server has gone away|no route to host|\bE(?:HOST|NET)UNREACH\b"
         r"|socket hang up|unexpected EOF"
         r"|network is unreachable|link has been severed|连接(?:断开|丢失|重置)",
@@ -148,8 +151,9 @@ KINDS = (
         "backlog",
         "Work piles up",
         0.7,
-        r"consumer lag|\blag(?:ging)? (?:behind|is|of|grew|growing|increas\w*)|(?:queue|buffer|backlog) (?:is )?"
-        r"(?:full|overflow|growing|depth)|falling behind|backpressure|max\.poll\.interval|消息积压|积压",
+        r"consumer lag (?:is|of|grew|too|high|exceed)|\blag(?:ging)? (?:behind|is|of|grew|growing|increas\w*)"
+        r"|(?:queue|buffer|backlog) (?:is )?(?:full|overflow|growing|depth)"
+        r"|falling behind|backpressure|max\.poll\.interval|消息积压|积压",
     ),
     _kind(
         "timeout",
@@ -193,6 +197,9 @@ KINDS = (
 
 #: A line of an error level that fits no kind.
 ERROR = Kind("error", "Errors", 0.6, re.compile(r"(?!)"))
+
+#: A number that keeps growing; found by measuring, too.
+GROWTH = Kind("growth", "A number keeps growing", 0.75, re.compile(r"(?!)"))
 
 #: Durations that are high or rose; found by measuring, not by a word.
 SLOW = Kind("slow", "Slow operations", 0.8, re.compile(r"(?!)"))

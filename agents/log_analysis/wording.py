@@ -15,6 +15,7 @@ ZH: Phrases = {
     "Possible cause": "可能的原因",
     "{sure} (score {score:.2f}): {title}": "{sure}（可信度 {score:.2f}）：{title}",
     "Other candidates:": "其他可能：",
+    "Services by what changed between the two windows: {told}.": "按两个时间段之间的变化排列的服务：{told}。",
     "- {title} (score {score:.2f}, {where})": "- {title}（可信度 {score:.2f}，{where}）",
     # what happened
     ". ": "；",
@@ -46,6 +47,9 @@ ZH: Phrases = {
     "measured from this line to the next of {until}": "从该行量到下一行{until}",
     "{said} is no known command: it may be a typing error, and {meant} may be meant": (
         "{said}不是已知命令：可能是拼写错误，原意可能是{meant}"
+    ),
+    "{name} grew from {early:g} to {late:g}, measured {measured} times, and to the end": (
+        "{name} 从 {early:g} 增至 {late:g}，共测得 {measured} 次，直到结尾仍在增长"
     ),
     "exit code {code}: {meaning}": "退出码 {code}：{meaning}",
     "the program ended with an error of its own": "程序自身出错退出",

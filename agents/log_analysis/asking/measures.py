@@ -7,16 +7,19 @@ from typing import Any
 from agents.log_analysis.formats.text import cut
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.durations import told
+from agents.log_analysis.judging.growth import Growth, growths
 from agents.log_analysis.judging.problems import FIRST, readable
-from agents.log_analysis.judging.slow import Timing, alarming, timings
+from agents.log_analysis.judging.slow import Timing, alarming, leisurely, timings
 from agents.log_analysis.judging.statuses import LINES, Status, meant, statuses
-from agents.log_analysis.kinds import SLOW, SYMPTOM
+from agents.log_analysis.kinds import GROWTH, SLOW, SYMPTOM
 from agents.log_analysis.reading import Reading
 from agents.log_analysis.scanning.summary import Summary
 
 #: Durations listed; and what a kind of line is worth that is slow but follows from an error, or is no alarm by itself.
 _TIMINGS = 6
-_SECOND, _QUIET = 0.05, 0.5
+_SECOND, _QUIET, _LONG = 0.05, 0.5, 0.9
+#: Numbers told that keep growing.
+_GROWTHS = 3
 #: A file is a status text where fewer than one line in so many carries a time or a level.
 _PLAIN = 5
 _STATUSES = 8
@@ -42,6 +45,7 @@ def slow_rows(reading: Reading, summary: Summary, file: int | None) -> list[_Row
 def _slow(reading: Reading, timing: Timing, *, alarm: bool) -> _Row:
     scan, seconds = reading.scan, timing.seconds
     profile = scan.profiles[timing.template]
+    long = timing.high and not leisurely(scan, timing)
     start = timing.rose or min((r for _, r in timing.values), key=lambda r: (r.time, r.file, r.line))
     worst = timing.worst[1]
     measure: _Row = {
@@ -61,7 +65,7 @@ def _slow(reading: Reading, timing: Timing, *, alarm: bool) -> _Row:
         "label": SLOW.label,
         "level": "warning",
         "count": timing.count,
-        "score": round(SLOW.weight + FIRST if alarm else _QUIET, 3),
+        "score": round(SLOW.weight + FIRST if alarm else _LONG if long else _QUIET, 3),
         "alarm": alarm,
         "message": text,
         "template": reading.text(scan.miner.templates[timing.template].text(), 140),
@@ -69,6 +73,33 @@ def _slow(reading: Reading, timing: Timing, *, alarm: bool) -> _Row:
         "first": reading.at(start, profile.message[:20]),
         "last": reading.at(worst, profile.message[:20]),
         "timing": measure,
+    }
+
+
+def growth_rows(reading: Reading, summary: Summary, file: int | None) -> list[_Row]:
+    """Return numbers that keep growing (memory, queues, lag), in the shape of problems."""
+    return [_growth(reading, summary, one) for one in growths(reading.scan, file)[:_GROWTHS]]
+
+
+def _growth(reading: Reading, summary: Summary, growth: Growth) -> _Row:
+    scan = reading.scan
+    profile = scan.profiles[growth.template]
+    first, last = growth.values[0][1], growth.values[-1][1]
+    name = reading.text(growth.name, 60)
+    return {
+        "id": growth.template,
+        "kind": GROWTH.key,
+        "label": GROWTH.label,
+        "level": "warning",
+        "count": summary.groups[growth.template].count if growth.template in summary.groups else 0,
+        "score": round(GROWTH.weight + FIRST, 3),
+        "alarm": True,
+        "message": f"{name}: {growth.early:g} → {growth.late:g} ({reading.text(readable(profile.message), 120)})",
+        "template": reading.text(scan.miner.templates[growth.template].text(), 140),
+        "services": [n for n in [reading.text(scan.services[first.service], 60)] if n],
+        "first": reading.at(first, growth.name),
+        "last": reading.at(last, growth.name),
+        "growth": {"name": name, "early": growth.early, "late": growth.late, "measured": len(growth.values)},
     }
 
 

@@ -17,7 +17,7 @@ from agents.log_analysis.asking.digest import (
     turn_rows,
     turns,
 )
-from agents.log_analysis.asking.measures import slow_rows, status_rows
+from agents.log_analysis.asking.measures import growth_rows, slow_rows, status_rows
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.aftermath import aftermath
@@ -41,6 +41,9 @@ _FILES = 12
 
 #: Directions of a change point by which something got more.
 _RISES = ("start", "up", "burst")
+#: Kinds that follow from waiting, and by how much what kept them waiting goes before them.
+_WAITED = ("timeout", "pool_exhausted", "dependency_failed", "retry", "probe_failed", "backlog")
+_ROOT = 0.01
 #: What is left out first where the answer is too long; the problems, with the cause among them, go last.
 _TRIMS = (
     "rare",
@@ -73,7 +76,9 @@ def overview_of(reading: Reading, file: int | None) -> _Row:
     placed = places(reading, [p.group.template for p in found[:_CITED]], file)
     for row in rows[:_CITED]:
         row.update({"where": placed[row["id"]]} if row["id"] in placed else {})
-    rows += [*(row for row in measured if row["alarm"]), *status_rows(reading, file)]
+    alarms = [row for row in measured if row["alarm"]]
+    _raise_roots(alarms, rows)
+    rows += [*alarms, *growth_rows(reading, summary, file), *status_rows(reading, file)]
     rows.sort(key=lambda row: -row["score"])
     onset = _onset(found, rows) if split is None else iso(split)
     answer = {
@@ -102,12 +107,25 @@ def overview_of(reading: Reading, file: int | None) -> _Row:
     return fit(answer, *_TRIMS)
 
 
+def _raise_roots(slow: list[_Row], rows: list[_Row]) -> None:
+    """Put work that got slower before the first timeout above it: what waited too long is not the root."""
+    if not rows or rows[0]["kind"] not in _WAITED or rows[0].get("chronic"):
+        return
+    for row in slow:
+        rose = row["timing"].get("rose", "")
+        if rose and rose <= rows[0]["first"]["time"]:
+            row["score"] = round(max(row["score"], rows[0]["score"] + _ROOT), 3)
+            return
+
+
 def _onset(found: list[Problem], rows: list[_Row]) -> str:
     """Return when the trouble began: the first appearance of the likeliest problem that is not chronic."""
     for problem in found:
         if not problem.chronic and not isnan(problem.group.first.time):
             return iso(problem.group.first.time)
-    return next((row["first"]["time"] for row in rows if row.get("alarm") and "rose" in row["timing"]), "")
+    return next(
+        (row["first"]["time"] for row in rows if row.get("alarm") and "rose" in row.get("timing", {})), ""
+    )
 
 
 def _files(reading: Reading, file: int | None) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 from agents.log_analysis.judging.chains import chain_text, when
 from agents.log_analysis.judging.reasons import against_of, evidence, reasons_of
 from agents.log_analysis.judging.titles import phrase, title
-from agents.log_analysis.kinds import ERROR, KINDS, SLOW, SYMPTOM
+from agents.log_analysis.kinds import ERROR, GROWTH, KINDS, SLOW, SYMPTOM
 from kernel.contracts import Evidence, Finding
 from kernel.wording import ENGLISH, Words
 
@@ -23,7 +23,7 @@ _FLOOR = 0.1
 _SHORTLY = 900.0
 _SHORTLY_SHARE = 0.1
 
-_WEIGHTS = {k.key: k.weight for k in (*KINDS, ERROR, SLOW)}
+_WEIGHTS = {k.key: k.weight for k in (*KINDS, ERROR, GROWTH, SLOW)}
 _RATIO = re.compile(r"\b\d+\s?/\s?\d+\b")
 _NUMBER = re.compile(r"\d")
 #: A service is told by name where the log calls it by one.

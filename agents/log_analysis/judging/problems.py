@@ -14,6 +14,8 @@ from agents.log_analysis.scanning.summary import PARTS, Group, Summary
 
 #: A kind of line that is there all the time is not what broke something now.
 CHRONIC_SHARE = 0.6
+#: … if it is there in the first so many parts of the window, too,
+EARLY = 4
 #: … unless one part of the window has so many times its usual number.
 BURST_FACTOR = 5.0
 #: Warnings without an error beside them count from so many on.
@@ -30,6 +32,7 @@ _MANY = 0.08
 _DOUBT = -0.45
 
 _SATURATED = re.compile(r"\b(\d{1,7})\s?/\s?(\d{1,7})\b")
+_TRACEBACK = "Traceback (most recent call last):"
 _IDS = re.compile(r"(?i)\b(?:trace|span|request|req|correlation)[_ -]?id[:=]\s*[\w-]+[,;]?\s*")
 _PLACE = re.compile(r"^(?:[\w.$\[\]/-]+#\d+|\[[\w.$@:/-]+\] -|[\w./-]+\.\w{1,4}:\d+\]?)\s+")
 #: A word of trouble that is somebody's or something's name.
@@ -93,7 +96,9 @@ def _problem(profile: Profile, group: Group) -> Problem | None:
             return None
     usual = sorted(group.parts)[PARTS // 2]
     burst = max(group.parts) >= BURST_FACTOR * max(1, usual) and usual > 0
-    return Problem(group, profile, kind or ERROR, group.spread >= CHRONIC_SHARE and not burst, burst)
+    early = any(group.parts[:EARLY])  # what begins later and stays has changed something
+    chronic = group.spread >= CHRONIC_SHARE and early and not burst
+    return Problem(group, profile, kind or ERROR, chronic, burst)
 
 
 def _order(problem: Problem) -> tuple[float, int, int]:
@@ -103,7 +108,7 @@ def _order(problem: Problem) -> tuple[float, int, int]:
 
 def readable(message: str) -> str:
     """Return a message without the ids and code places that stand before what it says."""
-    short = _IDS.sub("", _PLACE.sub("", message)).strip()
+    short = _IDS.sub("", _PLACE.sub("", message.removeprefix(_TRACEBACK))).strip(" |")
     return short or message
 
 

@@ -14,6 +14,8 @@ _ROOT = 0.95
 _REASONS, _AGAINST = 6, 3
 
 _WEIGHTS = {kind.key: kind.weight for kind in KINDS}
+#: Kinds that are the end of something that grew.
+_USED_UP = ("out_of_memory", "pool_exhausted", "disk_full", "too_many_open_files", "backlog")
 _EXITS = {
     1: "the program ended with an error of its own",
     126: "the command may not be executed",
@@ -31,7 +33,9 @@ _Row = dict[str, Any]
 def reasons_of(rows: Sequence[_Row], overview: _Row, change: _Row | None, say: Words = ENGLISH) -> list[str]:
     """Return short sentences on what speaks for a cause, the strongest first."""
     top = rows[0]
-    found = [*_measured(top, say), *_state(top, say)]
+    found = [*_measured(top, say), *_grown(top, say), *_state(top, say)]
+    if top["kind"] in _USED_UP:
+        found += [text for row in overview.get("problems", []) for text in _grown(row, say)][:1]
     if (
         top.get("rank") == 0
         and not top.get("chronic")
@@ -130,6 +134,14 @@ def _measured(row: _Row, say: Words) -> list[str]:
     if timing.get("until"):
         found.append(say("measured from this line to the next of {until}", until=code(timing["until"])))
     return found
+
+
+def _grown(row: _Row, say: Words) -> list[str]:
+    growth = row.get("growth")
+    if not growth:
+        return []
+    text = "{name} grew from {early:g} to {late:g}, measured {measured} times, and to the end"
+    return [say(text, **{**growth, "name": code(growth["name"])})]
 
 
 def _state(row: _Row, say: Words) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
+from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.judging.durations import duration
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.summary import Summary
@@ -86,7 +87,7 @@ def timings(scan: Scan, summary: Summary, file: int | None) -> list[Timing]:
     final = scan.miner.final
     for block in _blocks(scan, file):
         for row, text in _texts(scan, block):
-            seconds = duration(text)
+            seconds = duration(text) if row.level < Level.error else None
             if seconds is not None:
                 found.setdefault(final(row.template), Timing(final(row.template))).values.append(
                     (seconds, row)
@@ -110,8 +111,19 @@ def alarming(scan: Scan, timing: Timing) -> bool:
     if timing.rose is not None:
         return True
     message = scan.profiles[timing.template].message
-    waited = _ONLINE.search(message) and not _BATCH.search(message)
+    waited = _ONLINE.search(message) and not leisurely(scan, timing)
     return timing.ends is None and timing.high and bool(waited)
+
+
+def sampled(scan: Scan, file: int | None) -> Iterator[tuple[Row, str]]:
+    """Yield events with their first lines: all of a small log, blocks spread over a big one."""
+    for block in _blocks(scan, file):
+        yield from _texts(scan, block)
+
+
+def leisurely(scan: Scan, timing: Timing) -> bool:
+    """Tell whether a timing is of work that may take its time."""
+    return bool(_BATCH.search(scan.profiles[timing.template].message))
 
 
 def _blocks(scan: Scan, file: int | None) -> Iterator[list[Row]]:

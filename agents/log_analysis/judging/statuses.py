@@ -76,7 +76,10 @@ def statuses(lines: list[str]) -> list[Status]:
             found[key] = status
         else:
             found[key].more.append(status.line)
-            if not found[key].exit_code and status.exit_code:
+            waits = found[key].message.startswith("State: Waiting") and not status.message.startswith(
+                "State: "
+            )
+            if waits or (not found[key].exit_code and status.exit_code):
                 found[key].message = status.message
     for status in found.values():
         if status.kind.key in ("out_of_memory", "restarting", "crash"):

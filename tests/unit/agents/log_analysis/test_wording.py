@@ -11,7 +11,7 @@ import pytest
 
 import agents.log_analysis
 from agents.action_execution.wording import ZH as ACTION_ZH
-from agents.log_analysis.kinds import ERROR, KINDS, SLOW
+from agents.log_analysis.kinds import ERROR, GROWTH, KINDS, SLOW
 from agents.log_analysis.wording import ZH
 from agents.notification.wording import ZH as NOTIFICATION_ZH
 from coordinator.phrases import ZH as REPORT_ZH
@@ -38,7 +38,7 @@ def words(text: str) -> set[str]:
 
 
 def test_every_kind_of_cause_has_a_name_in_chinese() -> None:
-    assert {kind.label for kind in (*KINDS, ERROR, SLOW)} == set(KINDS_ZH)
+    assert {kind.label for kind in (*KINDS, ERROR, GROWTH, SLOW)} == set(KINDS_ZH)
 
 
 @pytest.mark.parametrize("table", [ZH, ACTION_ZH, NOTIFICATION_ZH, REPORT_ZH])
