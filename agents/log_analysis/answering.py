@@ -11,7 +11,15 @@ from agents.log_analysis.formats.text import cut_words
 from agents.log_analysis.judging.causes import rank, top_rows
 from agents.log_analysis.kinds import ERROR, KINDS, SLOW, kind_of
 from agents.log_analysis.orders import not_followed
-from agents.log_analysis.paragraphs import harmless, not_found, observations, others, quoted, verdict
+from agents.log_analysis.paragraphs import (
+    harmless,
+    not_found,
+    observations,
+    others,
+    quoted,
+    suspects,
+    verdict,
+)
 from agents.log_analysis.questions import about_speed
 from agents.log_analysis.spans import Span
 from agents.log_analysis.wording import style, words
@@ -55,6 +63,7 @@ def conclude(
     paragraphs = [lead, verdict(shown, overview, top_rows(overview), say, brief=brief)]
     if not brief:
         paragraphs += [others(shown, say)] if len(shown) > 1 else []
+        paragraphs += [suspects(comparison, say)]
         paragraphs += observations(overview, shown, say)
     paragraphs += _lines(searches, say, found=bool(shown), brief=brief)
     return Outcome(

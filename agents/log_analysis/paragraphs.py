@@ -11,7 +11,7 @@ from kernel.wording import Words
 
 #: From this score on a cause is the most likely one; below it is possible.
 _SURE = 0.6
-_NOTES, _CHANGES = 8, 4
+_NOTES, _CHANGES, _SUSPECTS = 8, 4, 5
 #: How a note begins that counts something, and the note that names a zone.
 _COUNT = re.compile(r"[\d,]+(?= )")
 _ZONE = re.compile(r"time stamps name no zone: taken as (\S+)")
@@ -67,6 +67,15 @@ def observations(overview: _Row, findings: list[Finding], say: Words) -> list[st
     if notes:
         texts.append("\n".join([say("Reading notes:"), *(f"- {note}" for note in notes[:_NOTES])]))
     return texts
+
+
+def suspects(comparison: _Row | None, say: Words) -> str:
+    """Return the services by what rose, vanished and is blamed between the two windows, where several were ranked."""
+    rows = (comparison or {}).get("services", [])[:_SUSPECTS]
+    told = ", ".join(f"{n}. {row['service']} ({row['score']})" for n, row in enumerate(rows, 1))
+    return (
+        say("Services by what changed between the two windows: {told}.", told=told) if len(rows) > 1 else ""
+    )
 
 
 def looked_at(overview: _Row, say: Words) -> str:

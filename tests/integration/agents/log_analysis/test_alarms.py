@@ -157,3 +157,14 @@ async def test_answers_on_large_minutes_fit(desk, nezha: Path) -> None:
     for name, arguments in (("follow", {}), ("changes", {}), ("entities", {"by": "trace", "limit": 40})):
         answer = await desk.call(ctx, name, **arguments)
         assert len(str(answer).encode()) < ANSWER_BYTES * 1.2, name
+
+
+async def test_the_report_judges_the_minute_of_the_fault_by_the_fault_free_one(desk, nezha: Path) -> None:
+    free, fault = (next(iter(sorted(nezha.glob(name)))) for name in ("fault_free_*", "fault_*_10_20_*"))
+    done = await desk.analyse(free, fault, request="why do the calls fail since 10:19?")
+    compared = next(c.value for c in done.calls if c.tool == "compare")
+    assert next(row["service"] for row in compared["services"]) == "ts-travel-service"
+    assert "1. ts-travel-service" in done.outcome.answer
+    cited = {e.source for f in done.outcome.findings[:1] for e in f.evidence}
+    assert cited == {str(fault)}
+    await desk.check_evidence(done)
