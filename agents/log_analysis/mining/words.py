@@ -58,7 +58,8 @@ _LONE_DIGITS = re.compile(r"(?<![A-Za-z\d_])\d+(?![A-Za-z\d_])")
 #: `R62-M1-Nf-C`: dashes between groups of digits make an id.
 _DASHED = re.compile(r"[A-Za-z_]*\d+[A-Za-z_]*-[\w-]*\d[\w-]*-[\w-]*")
 #: So many digits in a piece that also has letters make it an id; fewer may belong to a word: `ssh2`, `L1`, `e820`.
-_ID_DIGITS = 4
+#: And so does a name of many letters: `IO80211PeerManager`.
+_ID_DIGITS, _ID_SHARE = 4, 0.3
 
 CALENDAR = re.compile(r"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec")
 #: A longer word is a dump, whatever it holds. It also bounds what the patterns here can cost.
@@ -139,6 +140,7 @@ def _fine_piece(piece: str) -> str:
         return WILD
     if numbered := _NUMBERED.fullmatch(piece):
         return numbered[1] + WILD
-    if sum(c.isdigit() for c in piece) >= _ID_DIGITS or _DASHED.fullmatch(piece):
+    digits = sum(c.isdigit() for c in piece)
+    if (digits >= _ID_DIGITS and digits >= _ID_SHARE * len(piece)) or _DASHED.fullmatch(piece):
         return WILD
     return _LONE_DIGITS.sub(WILD, piece)

@@ -34,6 +34,8 @@ from agents.log_analysis.mining.words import mask_word
         ('tag="View\ue000Lock",', 'tag="<*>",', 'tag="<*>",'),
         ("[mice.c(12)]:", "[mice.c(<*>)]:", "[mice.c(<*>)]:"),
         ("ssh2", "<*>", "ssh2"),
+        ("IO80211PeerManager::open", "<*>::open", "IO80211PeerManager::open"),
+        ("attempt_1445144423722_0020_m_000000_0", "<*>", "<*>"),
         ("CPU#0", "<*>", "CPU#<*>"),
         ("core.2275", "<*>", "core.<*>"),
         ("worker-3", "<*>", "worker-<*>"),
