@@ -225,11 +225,14 @@ def hits(data: bytes) -> Iterator[tuple[str, str, int, int, str]]:
 
 
 def _compiled(setting: str, pattern: str) -> re2._Regexp:
+    options = re2.Options()
+    options.log_errors = False  # what is wrong is said once, and by us
     try:
-        return re2.compile(pattern.encode())
+        return re2.compile(pattern.encode(), options)
     except re2.error as error:
+        said = error.args[0] if error.args else ""
         raise Fatal(
             f"NIGHTDESK_{setting} holds {pattern!r}, which is no pattern",
-            why=f"RE2 says: {error}",
+            why=f"RE2 says: {said.decode() if isinstance(said, bytes) else said}",
             next_step="Correct it; RE2 has no look-around and no back-references.",
         ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 #: Escape sequences of a terminal, raw and as JSON, shells and printers of byte strings write them.
-_COLOURS = r"(?:\x1b|\\+u001[bB]|\\+x1[bB]|\\+033|\\+e)\[[0-9;:?]{0,40}[A-Za-z]"
+_COLOURS = r"(?:\x1b|\\{1,16}(?:u001[bB]|x1[bB]|033|e))\[[0-9;:?]{0,40}[A-Za-z]"
 #: What parts words without being seen: soft hyphen, zero-width characters, marks of direction.
 _UNSEEN = r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
 _HIDDEN = re.compile(f"{_COLOURS}|{_UNSEEN}")

@@ -17,6 +17,7 @@ from coordinator.cli.redis_binary import find_redis
 from coordinator.cli.stopping import stop, stop_seconds
 from coordinator.cli.supervision import Supervisor
 from kernel.errors import NightdeskError, Refused
+from kernel.redaction import make_redactor
 from kernel.settings import DeskAddresses, Settings
 
 _LOGIN_FORBIDDEN = set("\",'\\ \t\n;#")
@@ -35,6 +36,9 @@ class RunningDesk:
 
 def start(settings: Settings, *, say: Say) -> RunningDesk:
     """Start the desk of a data folder and wait until every part of it answers."""
+    make_redactor(
+        settings
+    )  # a pattern of the operator's that is none is said here, and not in each worker's log
     layout = Layout(settings.data)
     layout.make()
     with held(layout):

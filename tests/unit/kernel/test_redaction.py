@@ -244,8 +244,9 @@ def test_what_is_denied_is_hidden_and_what_is_allowed_is_shown() -> None:
 
 @pytest.mark.parametrize("setting", ["redact_allow", "redact_deny"])
 def test_a_pattern_that_cannot_be_used_stops_the_start_by_its_name(setting: str) -> None:
-    with pytest.raises(Fatal, match=r"NIGHTDESK_REDACT_\w+ holds '\(\?=x\)'"):
+    with pytest.raises(Fatal, match=r"NIGHTDESK_REDACT_\w+ holds '\(\?=x\)'") as error:
         make_redactor(Settings(**{setting: ["(?=x)"]}))
+    assert error.value.why == "RE2 says: invalid perl operator: (?="
 
 
 def test_the_settings_lists_reach_the_redactor() -> None:
@@ -300,7 +301,12 @@ def test_lone_surrogates_survive() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["token=", "a@", "password:", "://x:", "1380 ", "eyJ", "Basic ", '{"a":', "+1 2"]
+    "piece",
+    [
+        *("token=", "a@", "password:", "://x:", "1380 ", "eyJ", "Basic ", '{"a":', "+1 2"),
+        *("mysql ", "%2B86", "sig=", "AKID", "\x1b[", "\\", "\\u001b[", "0755-", "&key=", "authorization: "),
+        *("\u200b1", "１３８", "验证码：", "MIIEvQ", "\nAB=", "secret "),
+    ],
 )
 def test_linear_on_hostile_text(piece: str) -> None:
     def seconds(size: int) -> float:
