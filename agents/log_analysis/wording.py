@@ -63,6 +63,7 @@ ZH: Phrases = {
     "segmentation fault": "段错误",
     "stopped by SIGTERM": "被 SIGTERM 停止",
     "it rose {fold}-fold at {time}": "它在 {time} 增至 {fold} 倍",
+    "it came much more often from {time} on": "自 {time} 起它出现得多得多",
     "it came in a burst at {time}": "它在 {time} 突然集中出现",
     "it began at {time} and was not there before": "它始于 {time}，此前没有出现",
     "it is there all the time, so it is hardly what changed": "它一直存在，因此多半不是这次的变化",
@@ -160,6 +161,13 @@ ZH: Phrases = {
     "1 line says": "有 1 行",
     "{count} lines say": "有 {count} 行",
     "time stamps name no zone: taken as {zone}": "时间戳未注明时区：按 {zone} 处理",
+    "time stamps name no year: taken from the file's last change and the order of lines": (
+        "时间戳没有年份：按文件最后修改时间和行的先后推定"
+    ),
+    "time stamps name no date: the first is taken as the day of the file's last change": (
+        "时间戳没有日期：第一行按文件最后修改的日期计"
+    ),
+    "dates such as 01/02/2026 are taken as day first": "01/02/2026 这类日期按日在前解读",
     " very long line(s) were cut; head and end were kept": " 行过长的日志被截短，保留了首尾",
     " NUL bytes were skipped (a hole left by truncating the file)": " 个 NUL 字节被跳过（截断文件留下的空洞）",
     # what nobody follows

@@ -70,6 +70,11 @@ _LETTERS = {
 }
 
 _CAPITALS = re.compile(r"[A-Z]{3,15}")
+#: Every word for a level has one of these; words in other languages in small letters do not count.
+_STEMS = (
+    "err", "warn", "info", "debug", "fatal", "crit", "not", "trace", "severe", "fail", "alert", "emerg", "panic",
+    "log", "verbose", *(word for word in _FOREIGN if word.isascii()),
+)  # fmt: skip
 _BEFORE = frozenset(" \t[](<|:\"'=./-")
 _AFTER = frozenset(" \t])>|:,;\"'=/-")
 #: Where a level stands: first, bracketed, before a colon, after `level=`.
@@ -135,7 +140,8 @@ def from_text(text: str) -> tuple[Level, int]:
         level = _LATIN.get(found[0])
         if level is not None and _stands(head, found.start(), found.end()):
             return level, found.end()
-    for found in _PLACE.finditer(head):
+    small = head.lower()
+    for found in _PLACE.finditer(head) if any(map(small.__contains__, _STEMS)) else ():
         word = found[1]
         level = _SPOKEN.get(word.lower()) or _LATIN.get(word.upper() if word[0].isupper() else "")
         if level is not None and (word != "log" or head[found.start() : found.start() + 1] != "."):

@@ -93,8 +93,11 @@ class TextReader:
             rest = text[end:] if start <= _BEFORE_LEVEL else text
         level, stop = from_text(rest)
         if not level and found:
-            # before the time: `I0102 …`, `MainThread::ERROR::2011-…`
-            level = from_text(text[: found[1]] if found[1] else text[:6])[0]
+            # before the time: `MainThread::ERROR::2011-…`, `<11>Nov 29 …`, `I0102 …`
+            if found[1]:
+                level = from_text(text[: found[1]])[0]
+            elif text[:1] in "IWEF":
+                level = from_text(text[:6])[0]
         timed = found is not None
         # RFC 5424 wants a T in its time; without it this is `time - name - LEVEL - message`
         modern = found is not None and "T" in text[found[1] : found[2]]

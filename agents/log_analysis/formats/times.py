@@ -17,7 +17,7 @@ HEAD = 160
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock has no zone
 _EPOCH_UTC = _EPOCH.replace(tzinfo=UTC)
 #: Every spelling has one of these; a line without one is not looked at further.
-_TRACE = re.compile(r"(\d:\d\d)|\d{4}[-/.T ]|\d{6}|\d[年년时時]|@4")
+_TRACE = re.compile(r"(\d:\d\d)|\d{4}[-/.]\d\d|\d{8}|^\d{6} [ \d]\d|\d ?[年년时時]|^@4")
 _CLOCK = re.compile(r"\d:\d\d")
 _NUMBER = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 #: Said of a file whose stamps leave something out; another zone takes the place of UTC.
