@@ -29,11 +29,11 @@ class Parameter:
     """What is known of the values at one wildcard of a template.
 
     `place` is the token of the template (counted from 0) that holds it; `label` is what stands before it (`user`,
-    `rhost=`).
-    `looked` of the template's events were looked at: all of the first ones, then ever fewer, spread evenly, so
-    "one value" means one value in `looked` events. `top` has the most frequent values with their counts, complete
-    for "one value" and "few". `low` to `last` are set where every value was a number (of one unit).
-    "rising" and "falling" go before the others.
+    `rhost=`). `looked` of the template's events were looked at: all of the first ones, then ever fewer, spread
+    evenly, so "one value" means one value in `looked` events. `top` has the most frequent values with their counts,
+    complete for "one value" and "few"; among "many" only those sure to have come more than once, with the count
+    that is sure. `low` to `last` are set where every value was a number (of one unit). "rising" and "falling" go
+    before the other kinds.
     """
 
     place: int
@@ -55,6 +55,7 @@ class Values:
     __slots__ = (
         "_crossed",
         "_downs",
+        "_errors",
         "_hashes",
         "_squares",
         "_sum",
@@ -72,6 +73,8 @@ class Values:
     def __init__(self) -> None:
         self.count = 0
         self.top: dict[str, int] = {}
+        #: How much of a count in `top` may belong to values that had to go.
+        self._errors: dict[str, int] = {}
         self._hashes: list[int] = []
         self.numeric = True
         self.unit = ""
@@ -88,17 +91,21 @@ class Values:
         if value in self.top:
             self.top[value] += times
         else:
-            self._new(value, times)
+            self._new(value, times, 0)
             self._hash(crc32(value.encode("utf-8", "replace")))
         if self.numeric:
             self._number(value, times)
         self.count += times
 
-    def _new(self, value: str, count: int) -> None:
+    def _new(self, value: str, count: int, error: int) -> None:
         if len(self.top) >= TOP:  # space-saving: the rarest makes room and leaves its count
             rarest = min(self.top, key=self.top.__getitem__)
-            count += self.top.pop(rarest)
+            left = self.top.pop(rarest)
+            self._errors.pop(rarest, None)
+            count, error = count + left, error + left
         self.top[value] = count
+        if error:
+            self._errors[value] = error
 
     def _hash(self, number: int) -> None:
         hashes = self._hashes
@@ -165,10 +172,13 @@ class Values:
         if not other.count:
             return
         for value, count in other.top.items():
-            if value in self.top:
-                self.top[value] += count
-            else:
-                self._new(value, count)
+            error = other._errors.get(value, 0)
+            if value not in self.top:
+                self._new(value, count, error)
+                continue
+            self.top[value] += count
+            if error:
+                self._errors[value] = self._errors.get(value, 0) + error
         for number in other._hashes:
             self._hash(number)
         if not self.count:
@@ -195,7 +205,10 @@ class Values:
 
     def parameter(self, place: int, label: str) -> Parameter:
         """Return what is known, for people and for rules."""
-        top = tuple(sorted(self.top.items(), key=lambda one: -one[1]))
+        sure = {value: count - self._errors.get(value, 0) for value, count in self.top.items()}
+        if self._errors:  # a value that may have come once says nothing
+            sure = {value: count for value, count in sure.items() if count > 1}
+        top = tuple(sorted(sure.items(), key=lambda one: -one[1]))
         numbers = (self.low, self.high, self.first, self.last, self.unit) if self.numeric else ()
         return Parameter(place, label, self.kind(), self.count, self.distinct(), top, *numbers)
 
@@ -203,7 +216,7 @@ class Values:
         """Return the summary as plain JSON; of one value it is that and how often."""
         if len(self.top) == 1 and len(self._hashes) == 1:
             return [*self.top, self.count]
-        head: list[Any] = [self.count, self.top, self._hashes]
+        head: list[Any] = [self.count, self.top, self._hashes, self._errors]
         return [*head, *(getattr(self, name) for name in _PLAIN)] if self.numeric else head
 
     @classmethod
@@ -213,7 +226,7 @@ class Values:
         if len(state) == 2:  # noqa: PLR2004 - a value and how often
             made.add(*state)
             return made
-        made.count, made.top, made._hashes, *numbers = state
+        made.count, made.top, made._hashes, made._errors, *numbers = state
         made.numeric = bool(numbers)
         for name, value in zip(_PLAIN, numbers, strict=False):
             setattr(made, name, value)

@@ -47,8 +47,12 @@ def test_many_values_are_estimated_and_the_frequent_one_is_kept() -> None:
     one = told(seen(*values))
     assert one.kind == "many"
     assert 700 < one.distinct < 3200
-    assert one.top[0][0] == "hot"
-    assert len(one.top) == TOP
+    assert one.top[0] == ("hot", 500)
+    assert len(one.top) == 1
+
+
+def test_values_that_all_differ_have_no_frequent_ones() -> None:
+    assert told(seen(*(f"v{n}" for n in range(500)))).top == ()
 
 
 def test_numbers_that_rise_or_fall_say_so() -> None:
