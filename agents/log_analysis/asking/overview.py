@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime
-from math import isnan
 from typing import Any
 
 from agents.log_analysis.asking.digest import (
     path_rows,
-    places,
     restart_rows,
     silence_rows,
     trace_rows,
     turn_rows,
     turns,
 )
-from agents.log_analysis.asking.measures import growth_rows, slow_rows, status_rows
+from agents.log_analysis.asking.measures import slow_rows
+from agents.log_analysis.asking.suspects import PROBLEMS, onset_of, suspects
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
-from agents.log_analysis.judging.aftermath import aftermath
-from agents.log_analysis.judging.changepoints import Change
-from agents.log_analysis.judging.durations import lasting
-from agents.log_analysis.judging.problems import Problem, problems, readable
+from agents.log_analysis.judging.problems import problems
 from agents.log_analysis.judging.recordings import second
 from agents.log_analysis.reading import Reading, fit
 from agents.log_analysis.scanning.summary import Group, Summary, summarise
 
 #: Rows of each list; the answer is cut to its budget besides.
-PROBLEMS = 12
-#: Problems whose last line is quoted too.
-_CITED = 3
 _TOP = 6
 _NEW = 4
 _RARE = 4
@@ -39,11 +30,6 @@ _CHANGES = 4
 _SERVICES = 12
 _FILES = 12
 
-#: Directions of a change point by which something got more.
-_RISES = ("start", "up", "burst")
-#: Kinds that follow from waiting, and by how much what kept them waiting goes before them.
-_WAITED = ("timeout", "pool_exhausted", "dependency_failed", "retry", "probe_failed", "backlog")
-_ROOT = 0.01
 #: What is left out first where the answer is too long; the problems, with the cause among them, go last.
 _TRIMS = (
     "rare",
@@ -69,18 +55,8 @@ def overview_of(reading: Reading, file: int | None) -> _Row:
     found, split = second(scan, summary, problems(scan, summary), file)
     changes = turns(reading, summary, file)
     measured = slow_rows(reading, summary, file)
-    traced = trace_rows(reading, summary, file)
-    rows = [_row(reading, p, cited=n < _CITED) for n, p in enumerate(found[:PROBLEMS])]
-    for row, problem in zip(rows[:_CITED], found, strict=False):
-        row.update(_facts(reading, summary, problem, found, changes))
-    placed = places(reading, [p.group.template for p in found[:_CITED]], file)
-    for row in rows[:_CITED]:
-        row.update({"where": placed[row["id"]]} if row["id"] in placed else {})
-    alarms = [row for row in measured if row["alarm"]]
-    _raise_roots(alarms, rows)
-    rows += [*alarms, *growth_rows(reading, summary, file), *status_rows(reading, file)]
-    rows.sort(key=lambda row: -row["score"])
-    onset = _onset(found, rows) if split is None else iso(split)
+    rows = suspects(reading, summary, found, changes, measured, file)
+    onset = onset_of(found, rows) if split is None else iso(split)
     answer = {
         "window": {"from": iso(summary.start), "to": iso(summary.end)},
         "events": summary.events,
@@ -93,7 +69,7 @@ def overview_of(reading: Reading, file: int | None) -> _Row:
         "problem_count": len(found) + len(rows) - min(len(found), PROBLEMS),
         "problems": rows,
         "changes": _changes(reading, file, onset),
-        "traces": traced,
+        "traces": trace_rows(reading, summary, file),
         "slow": [row for row in measured if not row["alarm"]],
         "restarts": restart_rows(reading, summary, file),
         "paths": path_rows(reading, file) if found else {},
@@ -105,27 +81,6 @@ def overview_of(reading: Reading, file: int | None) -> _Row:
         "not_read": [n[:300] for n in reading.not_read[:8]],
     }
     return fit(answer, *_TRIMS)
-
-
-def _raise_roots(slow: list[_Row], rows: list[_Row]) -> None:
-    """Put work that got slower before the first timeout above it: what waited too long is not the root."""
-    if not rows or rows[0]["kind"] not in _WAITED or rows[0].get("chronic"):
-        return
-    for row in slow:
-        rose = row["timing"].get("rose", "")
-        if rose and rose <= rows[0]["first"]["time"]:
-            row["score"] = round(max(row["score"], rows[0]["score"] + _ROOT), 3)
-            return
-
-
-def _onset(found: list[Problem], rows: list[_Row]) -> str:
-    """Return when the trouble began: the first appearance of the likeliest problem that is not chronic."""
-    for problem in found:
-        if not problem.chronic and not isnan(problem.group.first.time):
-            return iso(problem.group.first.time)
-    return next(
-        (row["first"]["time"] for row in rows if row.get("alarm") and "rose" in row.get("timing", {})), ""
-    )
 
 
 def _files(reading: Reading, file: int | None) -> list[dict[str, Any]]:
@@ -145,38 +100,6 @@ def _services(reading: Reading, summary: Summary) -> dict[str, int]:
     return named if len(named) > 1 else {}
 
 
-def _names(reading: Reading, services: Counter[int]) -> list[str]:
-    return [reading.text(reading.scan.services[n], 60) for n, _ in services.most_common(4) if n]
-
-
-def _row(reading: Reading, problem: Problem, *, cited: bool) -> dict[str, Any]:
-    group, profile = problem.group, problem.profile
-    row: dict[str, Any] = {
-        "id": group.template,
-        "kind": problem.kind.key,
-        "label": problem.kind.label,
-        "level": group.level.name,
-        "count": group.count,
-        "score": round(problem.score, 3),
-        "message": reading.text(readable(profile.message)),
-        "template": reading.text(reading.scan.miner.templates[group.template].text(), 140),
-        "services": _names(reading, group.services),
-        "first": reading.at(group.first, profile.message),
-    }
-    if group.count > 1:
-        last, spot = group.last, reading.at(group.last, profile.message[:20]) if cited else None
-        row["last"] = spot or {"line": last.line, "time": iso(last.time), "source": reading.name(last.file)}
-    if profile.root_line:
-        row["root"] = reading.spot(profile.file, profile.root_line)
-    if problem.chronic:
-        row["chronic"] = True
-    if problem.doubts:
-        row["doubts"] = list(problem.doubts)
-    if problem.blames:
-        row["blames"] = reading.text(problem.blames, 60)
-    return row
-
-
 def _changes(reading: Reading, file: int | None, began: str) -> list[dict[str, Any]]:
     """Return lines that tell of deploys and configuration changes, those nearest before the onset first."""
     rows = [row for row in reading.scan.changes if file in (None, row.file)]
@@ -189,27 +112,6 @@ def _changes(reading: Reading, file: int | None, began: str) -> list[dict[str, A
 
     rows.sort(key=distance)
     return [reading.at(row) for row in rows[:_CHANGES]]
-
-
-def _facts(
-    reading: Reading, summary: Summary, problem: Problem, found: list[Problem], changes: Sequence[Change]
-) -> _Row:
-    """Return what speaks for and against a problem: its rank, its rise, who blames it, what came after it."""
-    row: _Row = {"rank": problem.rank}
-    group = problem.group
-    rise = next((c for c in changes if c.template == group.template and c.direction in _RISES), None)
-    if rise is not None:
-        row["rise"] = {"time": iso(rise.moment), "direction": rise.direction, "fold": round(rise.fold, 1)}
-    names = set(_names(reading, group.services))
-    blaming = {n for p in found if p.blames and p.blames in names for n in _names(reading, p.group.services)}
-    if blaming - names:
-        row["blamed_by"] = sorted(blaming - names)[:4]
-    after = aftermath(reading.scan, summary, problem)
-    if after.recovered is not None:
-        row["recovered"] = reading.at(after.recovered)
-    if after.healthy is not None:
-        row["quiet"] = {"told": lasting(after.quiet), **reading.at(after.healthy)}
-    return row
 
 
 def _seconds(text: str) -> float | None:

@@ -165,7 +165,9 @@ def _rise(row: _Row, say: Words) -> list[str]:
         return [say("it rose {fold}-fold at {time}", fold=rise["fold"], time=rise["time"])]
     if rise["direction"] == "burst":
         return [say("it came in a burst at {time}", time=rise["time"])]
-    return [say("it began at {time} and was not there before", time=rise["time"])]
+    if row["first"]["time"] < rise["time"]:
+        return [say("it came much more often from {time} on", time=rise["time"])]
+    return [say("it began at {time} and was not there before", time=row["first"]["time"])]
 
 
 def _trace(rows: Sequence[_Row], overview: _Row) -> _Row | None:

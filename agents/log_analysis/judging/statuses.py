@@ -40,6 +40,7 @@ _PROGRAMS = (
     "busybox",
 )  # fmt: skip
 _ALIKE = 0.75
+_WAITING = "State: Waiting, Reason: "
 #: From so far on the word that tells is too late in a message.
 _LONG = 60
 
@@ -53,6 +54,14 @@ class Status:
     message: str
     subject: str = ""
     more: list[int] = field(default_factory=list)
+
+    def add(self, other: Status) -> None:
+        """Take in another line of the same: an event says why a state waits, an exit code says more than none."""
+        self.more.append(other.line)
+        if self.message.startswith(_WAITING) and not other.message.startswith("State: "):
+            self.message = f"{self.message.removeprefix(_WAITING)}: {other.message}"
+        elif not self.exit_code and other.exit_code:
+            self.message = other.message
 
     @property
     def exit_code(self) -> int:
@@ -75,12 +84,7 @@ def statuses(lines: list[str]) -> list[Status]:
         if key not in found:
             found[key] = status
         else:
-            found[key].more.append(status.line)
-            waits = found[key].message.startswith("State: Waiting") and not status.message.startswith(
-                "State: "
-            )
-            if waits or (not found[key].exit_code and status.exit_code):
-                found[key].message = status.message
+            found[key].add(status)
     for status in found.values():
         if status.kind.key in ("out_of_memory", "restarting", "crash"):
             status.more += [n for n, text in enumerate(lines, 1) if _STARTS.match(text)][:1]
