@@ -55,10 +55,10 @@ class Opened:
     zone: str
     fallback: str
 
-    def parser(self) -> Parser:
-        """Return a parser that knows what the start and the end of the file tell."""
+    def parser(self, before: float | None = None) -> Parser:
+        """Return a parser that knows what the start and the end of the file tell, and when the file before it ended."""
         parser = Parser(self.changed, self.form, self.zone)
-        parser.prepare(_first_lines(self.body), _last_lines(self.body))
+        parser.prepare(_first_lines(self.body), _last_lines(self.body), before)
         return parser
 
     def part(self, start: int, end: int) -> Part:

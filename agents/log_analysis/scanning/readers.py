@@ -104,16 +104,20 @@ def read_shares(
 ) -> list[tuple[dict[str, Any], BinaryIO]]:
     """Return the result of each share with the file of its columns, in order; no process outlives the call."""
     children: list[_Child] = []
+    whole = False
     try:
         for parts in shares:
             children.append(_Child(parts, scratch))  # noqa: PERF401 - those that were started are ended if one cannot be
         _listen(children, pace, names)
+        whole = True
         return [(child.result, child.out) for child in children if child.result is not None]
     except (OSError, ValueError) as error:  # no process could be started, or what one says is no JSON
         raise BrokenReaderError(str(error)) from error
     finally:
         for child in children:
             child.end()
+            if not whole:
+                child.out.close()
 
 
 def _listen(children: Sequence[_Child], pace: Pace, names: Mapping[int, str]) -> None:

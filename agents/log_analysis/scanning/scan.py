@@ -157,8 +157,10 @@ class Scan:
 
     def _read_here(self, opened: Sequence[Opened], pace: Pace) -> None:
         passed = lines = 0
+        before: tuple[str, float | None] = ("", None)
         for one in opened:
-            body, facts, parser = one.body, self.facts[one.number], one.parser()
+            rotated = bool(one.fallback) and before[0] == one.fallback  # then it goes on where that one ended
+            body, facts, parser = one.body, self.facts[one.number], one.parser(before[1] if rotated else None)
 
             def tick(number: int, one: Opened = one, passed: int = passed, lines: int = lines) -> bool:
                 rows = self._ledger.table.rows
@@ -167,6 +169,7 @@ class Scan:
             reader = Reader(body, parser, self._ledger, facts, file=one.number, fallback=one.fallback)
             if not pace.stopped:
                 reader.read(tick=tick)
+            before = (one.fallback, reader.moment)
             facts.lines, facts.form, facts.confidence = body.lines, parser.form, parser.confidence
             facts.notes += parser.notes
             if pace.stopped:
@@ -185,6 +188,8 @@ class Scan:
             return False
         limit = self._max_lines
         if limit and any(lines > limit for lines in total_lines([r for r, _ in results]).values()):
+            for _, out in results:
+                out.close()
             return False  # where the limit falls is known only by counting from the start
         merger = Merger(self._ledger, {one.number: one for one in opened}, dict(enumerate(self.facts)))
         for result, out in results:

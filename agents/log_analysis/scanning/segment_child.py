@@ -36,7 +36,12 @@ def main() -> int:
     threading.Thread(target=_obey, daemon=True).start()
     out = os.fdopen(order["out"], "r+b")
     ledger = Ledger(Path(), Table(Path(), kept=1, file=out))
-    parts = [_read(Part(**part), ledger, out) for part in order["parts"] if not _STOP.is_set()]
+    parts: list[dict[str, Any]] = []
+    before: dict[str, float | None] = {}  # when the last file of a set of rotated ones ended
+    for part in [Part(**part) for part in order["parts"]]:
+        if _STOP.is_set():
+            break
+        parts.append(_read(part, ledger, out, before))
     _say({"result": {"parts": parts, **ledger.state()}})
     return 0
 
@@ -48,7 +53,7 @@ def _obey() -> None:
     os._exit(1)
 
 
-def _read(part: Part, ledger: Ledger, out: BinaryIO) -> dict[str, Any]:
+def _read(part: Part, ledger: Ledger, out: BinaryIO, before: dict[str, float | None]) -> dict[str, Any]:
     # opened anew: a descriptor that is handed on shares its position with the parent and the other readers
     body = Body(open(f"/proc/self/fd/{part.fd}", "rb"), part.end)  # noqa: PTH123, SIM115 - a link of the kernel's
     whole = Body(body.file, os.fstat(body.file.fileno()).st_size)
@@ -56,10 +61,10 @@ def _read(part: Part, ledger: Ledger, out: BinaryIO) -> dict[str, Any]:
     log = Opened(
         part.file, "", whole, datetime.fromisoformat(part.reference), part.form, part.zone, part.fallback
     )
-    parser, facts = log.parser(), FileFacts("")
+    parser, facts = log.parser(before.get(part.fallback) if part.fallback else None), FileFacts("")
     if part.start and (header := _header_before(whole, part.start)):
         parser.parse(header)
-    before = dict(parser.tally.forms)
+    noted = dict(parser.tally.forms)
     reader = Reader(body, parser, ledger, facts, file=part.file, fallback=part.fallback)
 
     def tick(lines: int) -> bool:
@@ -67,6 +72,8 @@ def _read(part: Part, ledger: Ledger, out: BinaryIO) -> dict[str, Any]:
         return not _STOP.is_set()
 
     reader.read(part.start, tick)
+    before.clear()
+    before[part.fallback] = reader.moment
     ledger.table.spill()
     offsets: array[int] = body.offsets
     place = ledger.table.store(offsets.tobytes())
@@ -81,7 +88,7 @@ def _read(part: Part, ledger: Ledger, out: BinaryIO) -> dict[str, Any]:
         "seen": facts.seen,
         "junk": facts.junk,
         "structured": facts.structured,
-        "forms": {f: n - before.get(f, 0) for f, n in parser.tally.forms.items()},
+        "forms": {f: n - noted.get(f, 0) for f, n in parser.tally.forms.items()},
         "notes": parser.notes,
         "body_notes": body.notes,
         "cut": body.cut_lines,
