@@ -67,7 +67,7 @@ class Assembler:
         for number, text in lines:
             if not text or text.isspace():
                 continue
-            if (self._document or Document.opens(text)) and self._spread(number, text):
+            if (self._document or (text[0] in "{[" and Document.opens(text))) and self._spread(number, text):
                 continue
             if self._joined(number, text):
                 continue

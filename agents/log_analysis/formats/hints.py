@@ -28,10 +28,15 @@ _SOFT = tuple(
 )  # fmt: skip
 _SOFT_CJK = re.compile("失败|错误|超时|拒绝|异常|失敗|錯誤|逾時|異常|无法|エラー|실패|오류")
 _HARMLESS = re.compile(
-    r"(?i)\b(?:no|0|without|zero) (?:\w{1,40} )?(?:errors?|failures?|failed|exceptions?)\b"
+    r"\b(?:no|0|without|zero) (?:\w{1,40} )?(?:errors?|failures?|failed|exceptions?)\b"
     r"|\b(?:errors?|failed|failures?|exceptions?)\"?[=:] ?(?:0|no|none|false|null)\b"
     r"|\berror[_ ](?:rate|count)\b|(?:没有|无|0 ?个)(?:任何)?(?:错误|异常|失败)|(?:错误|异常|失败)(?:数)?[:：=] ?0\b"
 )
+#: What is harmless has one of these.
+_NOTHING = (
+    "no ", "0 ", "without ", "zero ", "=0", ": 0", ":0", "= 0", "none", "false", "null", "=no", ": no", "rate",
+    "count", "没有", "无", "0个", "：0",
+)  # fmt: skip
 #: How much of a line is looked at.
 _HINTED = 2000
 
@@ -39,23 +44,24 @@ _HINTED = 2000
 def hint(text: str) -> Level:
     """Return what the words of a line without a level hint at."""
     text = text[:_HINTED]
-    level = _hinted(text)
-    if level and _HARMLESS.search(text):
-        return _hinted(_HARMLESS.sub(" ", text))
+    small = text.lower()
+    level = _hinted(text, small)
+    if level and any(map(small.__contains__, _NOTHING)) and _HARMLESS.search(small):
+        text = re.sub(_HARMLESS.pattern, " ", text, flags=re.IGNORECASE)
+        return _hinted(text, text.lower())
     return level
 
 
-def _hinted(text: str) -> Level:
+def _hinted(text: str, small: str) -> Level:
     if text.startswith(("Traceback", "panic:", "fatal")):
         return Level.error
     for stem, strong in _STRONG:
         if stem in text and (strong is None or strong.search(text)):
             return Level.error
-    small = text.lower()
     for stem, soft in _SOFT:
         at = small.find(stem)
         while at >= 0:
             if (not at or not (small[at - 1].isalnum() or small[at - 1] == "_")) and soft.match(small, at):
                 return Level.warning
             at = small.find(stem, at + 1)
-    return Level.warning if not text.isascii() and _SOFT_CJK.search(text) else Level.unknown
+    return Level.warning if not small.isascii() and _SOFT_CJK.search(small) else Level.unknown

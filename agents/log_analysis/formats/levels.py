@@ -72,8 +72,9 @@ _LETTERS = {
 _CAPITALS = re.compile(r"[A-Z]{3,15}")
 #: Every word for a level has one of these; words in other languages in small letters do not count.
 _STEMS = (
-    "err", "warn", "info", "debug", "fatal", "crit", "not", "trace", "severe", "fail", "alert", "emerg", "panic",
-    "log", "verbose", *(word for word in _FOREIGN if word.isascii()),
+    "error", "err:", "err]", "=err", "err ", "warn", "info", "debug", "fatal", "crit", "notice", "note", "trace",
+    "severe", "failure", "alert", "emerg", "panic", "log:", "log]", "=log", "verbose",
+    *(word for word in _FOREIGN if word.isascii()),
 )  # fmt: skip
 _BEFORE = frozenset(" \t[](<|:\"'=./-")
 _AFTER = frozenset(" \t])>|:,;\"'=/-")

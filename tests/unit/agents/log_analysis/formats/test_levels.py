@@ -107,6 +107,7 @@ def test_levels_in_words_of_many_languages(text: str, level: Level) -> None:
         ("没有错误", Level.unknown),
         ("finished without any failures", Level.unknown),
         ("0 errors so far, but connection refused", Level.warning),
+        ("0 Errors so far, then java.lang.IllegalStateException: boom", Level.error),
         ("at any time you like", Level.unknown),
         ("unfailing runtime", Level.unknown),
         ("连接超时", Level.warning),
