@@ -60,9 +60,7 @@ class Settings(BaseSettings):
     log_zone: str = "UTC"  # of time stamps that name no zone, where their source says none; an IANA name
     log_readers: int = Field(default=0, ge=0)  # processes that read one large log; 0: one per core, at most 4
     log_sources: Path | None = None  # named sources; default: ops/sources.yaml
-    log_tokens: dict[
-        str, SecretStr
-    ] = {}  # of named sources by name, sent as bearer tokens, or "Basic …" as it is
+    log_tokens: dict[str, SecretStr] = {}  # of named sources, by name
     redact_allow: list[str] = []  # RE2 patterns: what one matches whole is shown, whatever it looks like
     redact_deny: list[str] = []  # RE2 patterns: what one matches is hidden
 
