@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from kernel.redaction_checks import PLACEHOLDER
 from tests.support.desk import Desk, running_desk
 
 pytestmark = pytest.mark.e2e
 
 LOGS = {
-    "checkout": "2026-11-29T03:00:0{n}Z ERROR checkout: connection pool exhausted: 2/2 connections in use\n",
-    "payments": "2026-11-29T03:00:0{n}Z ERROR payments: certificate has expired for bank.example\n",
+    "checkout": "2026-11-29T03:00:0{n}Z ERROR checkout: connection pool exhausted: 2/2 in use, password=Pl4nt-x9\n",
+    "payments": "2026-11-29T03:00:0{n}Z ERROR payments: certificate has expired for bank.example, password=Pl4nt-x9\n",
 }
 
 
@@ -29,6 +30,9 @@ def test_each_worker_is_asked_for_its_own(tmp_path: Path) -> None:
         both = desk.submit("what fails?", "--log", "checkout", "--log", "payments").json
         assert {a["worker"] for a in both["assignments"]} == set(workers.values())
         assert _cited(both) == set(LOGS), both
+        quotes = [proof["quote"] for finding in both["findings"] for proof in finding["evidence"]]
+        # the same value is the same placeholder in both workers, so that what they found can be joined
+        assert len({PLACEHOLDER.search(quote)[0] for quote in quotes}) == 1
         shown = desk.run("show", both["run_id"]).out
         assert all(worker in shown for worker in workers.values())
 
