@@ -51,6 +51,11 @@ def overview(
     if plot is not None:
         marks = [{"time": found.get("onset"), "label": "onset"}]
         marks += [{"time": c.get("time"), "label": c.get("quote", "")} for c in found.get("changes", [])]
+        marks += [
+            {"time": group["time"], "label": f"{row['direction']}: {row['template']}"}
+            for group in logs.changes().get("groups", [])
+            for row in group["changes"][:1]
+        ]
         logs_files.write_plot(plot, timeline, marks, utc=utc)
     if as_json:
         logs_text.print_document({**found, "timeline": timeline, "notes": logs.notes, **attempt.told()})
@@ -129,11 +134,7 @@ def compare(  # noqa: PLR0913 each option is an argument
     if as_json:
         logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
     elif as_csv:
-        changes = [
-            {**row, "change": name}
-            for name in ("new", "more", "vanished", "fewer")
-            for row in found.get(name, [])
-        ]
+        changes = [{**row, "change": name} for name in logs_view.CHANGES for row in found.get(name, [])]
         logs_files.write_csv(_CHANGE_COLUMNS, logs_files.rows_of(changes, *_CHANGE_COLUMNS))
     else:
         logs_view.print_comparison(found, utc=utc)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+#: The lists of a comparison, in the order in which they are told.
+CHANGES = ("new", "more", "vanished", "fewer", "rare")
 #: Characters of the longest bar of levels, and of a quote below a problem.
 _BAR, _QUOTE = 30, 160
 _STYLES = {"fatal": "bold red", "error": "red", "warning": "yellow"}
@@ -144,7 +146,7 @@ def print_templates(found: dict[str, Any], *, utc: bool) -> None:
 
 def parameter(told: Mapping[str, Any]) -> str:
     """Return what is remarkable of one parameter as a line below its template."""
-    return f"  {told.get('place', '')}: {told.get('note', '')}".rstrip()
+    return f"  {told['name']}: {told['note']}"
 
 
 def print_comparison(found: dict[str, Any], *, utc: bool) -> None:
@@ -154,14 +156,14 @@ def print_comparison(found: dict[str, Any], *, utc: bool) -> None:
         window = found[side]
         console.print(cell(f"{side:<7} {_window(window, utc=utc)}  {window['events']:,} events"))
     table = table_of("change", "before", "after", "level", "where", "template", right=("before", "after"))
-    for name in ("new", "more", "vanished", "fewer"):
+    for name in CHANGES:
         for row in found.get(name, []):
             where = f"{row['source']}:{row['line']}"
             counts = (f"{row['before']:,}", f"{row['after']:,}")
             table.add_row(*map(cell, (name, *counts, row["level"], where, row["template"])))
     console.print()
     console.print(table)
-    totals = ", ".join(f"{found.get(f'{n}_total', 0)} {n}" for n in ("new", "more", "vanished", "fewer"))
+    totals = ", ".join(f"{found.get(f'{n}_total', 0)} {n}" for n in CHANGES)
     screen.remark(f"{totals}, {found.get('unchanged', 0)} unchanged")
 
 

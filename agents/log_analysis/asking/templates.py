@@ -21,6 +21,8 @@ PAGE = 100
 _WIDTH = 180
 _WHOLE = 100_000
 _DIGEST = 8
+#: Parameters told of one template, the width of a name or value, and the events from which "one value" means something.
+_PARAMETERS, _LABEL, _LOOKS = 3, 40, 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +82,7 @@ def all_templates(reading: Reading, choice: Choice, *, limit: int) -> dict[str, 
 def template_row(reading: Reading, summary: Summary, group: Group, width: int = _WIDTH) -> dict[str, Any]:
     """Return one template as tools and people see it."""
     text = reading.text(reading.scan.miner.templates[group.template].text(), _WHOLE)
-    return {
+    told = {
         "id": event_id(text),
         "count": group.count,
         "share": round(group.count / summary.events, 4) if summary.events else 0.0,
@@ -92,6 +94,26 @@ def template_row(reading: Reading, summary: Summary, group: Group, width: int = 
         "last": iso(group.last.time),
         "over_time": sparkline(group.parts),
     }
+    parameters = _parameters(reading, group)
+    return {**told, "parameters": parameters} if parameters else told
+
+
+def _parameters(reading: Reading, group: Group) -> list[dict[str, Any]]:
+    """Return the values that tell something: one value only (this host alone), numbers that rise or fall."""
+    told = []
+    for found in reading.scan.miner.parameters(group.template):
+        name = reading.text(found.label.strip(" =:"), _LABEL) or f"<*> {found.place + 1}"
+        if found.kind == "one value" and found.looked >= _LOOKS:
+            value = reading.value(found.label.strip(" =:"), found.top[0][0], _LABEL)
+            told.append({"name": name, "note": f"one value only: {value}"})
+        elif found.kind in ("rising", "falling"):
+            told.append(
+                {
+                    "name": name,
+                    "note": f"{found.kind}: {found.first:g} to {found.last:g} {found.unit}".rstrip(),
+                }
+            )
+    return told[:_PARAMETERS]
 
 
 def line_templates(reading: Reading) -> Iterator[tuple[str, str]]:
