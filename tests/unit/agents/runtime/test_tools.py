@@ -2,7 +2,7 @@ from typing import Any, Literal
 
 import pytest
 
-from agents.runtime.tools import ToolContext, tool
+from agents.runtime.tools import ToolContext, given_up, in_thread, tool
 from kernel.contracts import Effect
 from kernel.errors import Correctable
 
@@ -63,3 +63,21 @@ async def test_defaults_are_filled_and_blocking_tools_leave_the_loop() -> None:
     context: Any = None
     assert await search.run(context, {"pattern": "x"}) == {"pattern": "x", "limit": 20, "order": "old"}
     assert await slow.run(context, {}) != "MainThread"
+
+
+async def test_a_thread_is_told_when_its_call_is_given_up() -> None:
+    begun, seen = threading.Event(), threading.Event()
+
+    def long() -> None:
+        event = given_up()
+        assert event is not None
+        begun.set()
+        if event.wait(30):
+            seen.set()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await in_thread(long)
+    assert begun.is_set()
+    assert await asyncio.to_thread(seen.wait, 30)
+    assert given_up() is None
