@@ -21,8 +21,9 @@ def test_secrets_hold_keys_and_the_passwords_of_addresses() -> None:
         model_name="m",
         model_api_key="sk-abcdef",
         model_fallbacks=[{"base_url": "http://g/v1", "model": "n", "api_key": "fallback-key"}],
+        log_tokens={"gateway": "loki-token-1"},
     )
-    assert {"redis-pass-1", "sql-pass-22", "sk-abcdef", "fallback-key"} <= set(made.secrets())
+    assert {"redis-pass-1", "sql-pass-22", "sk-abcdef", "fallback-key", "loki-token-1"} <= set(made.secrets())
     assert not any(secret in repr(made.model_fallbacks) for secret in made.secrets())
 
 
