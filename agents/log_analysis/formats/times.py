@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.log_analysis.formats.stamps import BARE, SHAPES, Dates, Reader, from_number
+from agents.log_analysis.formats.stamps import BARE, SHAPES, Dates, Reader, Search, from_number
 from agents.log_analysis.formats.zones import Zone
 
 __all__ = ["HEAD", "Stamps", "from_number", "iso"]
@@ -39,7 +39,7 @@ class Stamps:
         self.zoneless = False
         self._dates = Dates(reference)
         self._zone = Zone(zone)
-        self._shapes, self._bare = list(SHAPES), list(BARE)
+        self._usual: tuple[Search, Reader] | None = None
 
     @property
     def notes(self) -> list[str]:
@@ -79,15 +79,18 @@ class Stamps:
 
     def find(self, text: str) -> tuple[float, int, int] | None:
         """Return epoch seconds and the span of the first stamp near the start of a line."""
+        if self._usual is not None:
+            found = self._usual[0](text, 0, HEAD)
+            if found is not None and (moment := self._read(found, self._usual[1])) is not None:
+                return moment, found.start(), found.end()
         trace = _TRACE.search(text, 0, HEAD)
         if trace is None:
             return None
-        shapes = self._shapes if trace[1] or _CLOCK.search(text, trace.end(), HEAD) else self._bare
-        for place, (search, reader) in enumerate(shapes):
-            found = search(text, 0, HEAD)
-            if found is not None and (moment := self._read(found, reader)) is not None:
-                if place:
-                    shapes.insert(0, shapes.pop(place))
+        shapes = SHAPES if trace[1] or _CLOCK.search(text, trace.end(), HEAD) else BARE
+        for shape in shapes:
+            found = shape[0](text, 0, HEAD)
+            if found is not None and (moment := self._read(found, shape[1])) is not None:
+                self._usual = shape
                 return moment, found.start(), found.end()
         return None
 
