@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from agents.log_analysis.judging.reasons import code
 from kernel.wording import ENGLISH, Words
 
 #: Seconds between two first failures from which on the one did not bring the other about.
@@ -56,7 +57,7 @@ def _along(overview: _Row, say: Words) -> str:
     top = paths["chains"][0]
     text = "Along {failed} of {paths} {kind} ids the failure ran {told} ({count} of them, such as {id})"
     counts = {name: paths[name] for name in ("failed", "paths", "kind")}
-    return say(text, **counts, told=" → ".join(top["services"][:_STEPS]), count=top["count"], id=top["id"])
+    return say(text, **counts, told=" → ".join(top["services"][:_STEPS]), count=top["count"], id=code(top["id"]))
 
 
 def _split(steps: list[_Step]) -> list[list[_Step]]:

@@ -7,13 +7,14 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from agents.log_analysis.agent import AGENT
 from agents.log_analysis.scanning.library import LIBRARY
-from agents.runtime.evidence import quote_stands
+from agents.runtime.evidence import check, quote_stands
 from agents.runtime.spec import DoneCall, DoneTurn, TurnView
 from agents.runtime.tools import Resources, ToolContext
 from kernel.artifacts import ArtifactStore
@@ -102,6 +103,13 @@ class Desk:
                 assert line is not None, evidence
                 assert quote_stands(evidence.quote, line), (evidence, line)
                 checked += 1
+        _, refused = await check(
+            analysis.outcome,
+            read=partial(AGENT.read_line, analysis.ctx),
+            results=[call.value for call in analysis.calls],
+            texts=[analysis.ctx.work.request],
+        )
+        assert refused == []
         return checked
 
 

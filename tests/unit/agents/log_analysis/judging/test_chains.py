@@ -62,5 +62,5 @@ def test_failures_along_ids_are_told() -> None:
     paths = {"kind": "trace", "paths": 40, "failed": 9, "chains": [chain]}
     first = row("db", "2026-01-01T00:00:01.000Z")
     assert chain_text({"problems": [first], "paths": paths}, first) == [
-        "Along 9 of 40 trace ids the failure ran db → api → web (7 of them, such as t-1)"
+        "Along 9 of 40 trace ids the failure ran db → api → web (7 of them, such as `t-1`)"
     ]
