@@ -1,0 +1,66 @@
+"""Text and times of logs as a terminal may get them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from coordinator.cli.logs_text import asked_span, asked_time, plain, print_document, when
+from kernel.errors import Correctable
+
+HOSTILE = "a\x1b[31m\x07\x9b1mb\u202egnp\u200b\u2028c\x00\n\u0085d"
+
+
+@pytest.fixture
+def _shanghai(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_what_a_terminal_would_obey_stands_as_an_escape() -> None:
+    assert plain("错误 💥 ok") == "错误 💥 ok"
+    shown = plain(HOSTILE)
+    assert shown.isprintable()
+    assert "\\x1b" in shown
+    assert "\\u202e" in shown
+
+
+def test_a_document_holds_nothing_raw_and_reads_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    print_document({HOSTILE: [HOSTILE, "错误"]})
+    out = capsys.readouterr().out
+    assert [c for c in out if not c.isprintable() and c != "\n"] == []
+    assert json.loads(out) == {HOSTILE: [HOSTILE, "错误"]}
+    assert "错误" in out
+
+
+@pytest.mark.usefixtures("_shanghai")
+def test_times_stand_in_the_readers_zone_with_the_offset() -> None:
+    assert when("2026-11-29T10:20:30.000Z", utc=False) == "2026-11-29 18:20:30 +0800"
+    assert when("2026-11-29T10:20:30.250Z", utc=True) == "2026-11-29 10:20:30.250 +0000"
+    assert when("", utc=False) == ""
+
+
+@pytest.mark.usefixtures("_shanghai")
+def test_a_time_without_a_zone_is_in_the_zone_that_is_shown() -> None:
+    assert asked_time("2026-11-29T18:20:30", utc=False) == "2026-11-29T18:20:30+08:00"
+    assert asked_time("2026-11-29T18:20:30", utc=True) == "2026-11-29T18:20:30+00:00"
+    assert asked_time("2026-11-29T18:20:30Z", utc=False) == "2026-11-29T18:20:30+00:00"
+    assert asked_time("", utc=False) == ""
+    assert (
+        asked_span("2026-11-29..2026-11-30", utc=True)
+        == "2026-11-29T00:00:00+00:00..2026-11-30T00:00:00+00:00"
+    )
+
+
+@pytest.mark.parametrize("text", ["yesterday", "10:20:30:40", "\x1b[31m"])
+def test_what_is_no_time_says_how_to_write_one(text: str) -> None:
+    with pytest.raises(Correctable) as caught:
+        asked_time(text, utc=False)
+    assert caught.value.what.isprintable()
+    assert "2026-11-29T10:20:00" in caught.value.next_step
