@@ -168,7 +168,8 @@ def _recovered(overview: dict[str, Any], say: Words) -> str:
     if not rows:
         return ""
     row = rows[0]
-    last = row.get("last") or row["first"]
+    same = [r.get("last") or r["first"] for r in rows if r["kind"] == row["kind"]]
+    last = max(same, key=lambda spot: (spot["time"], spot["line"]))
     if spot := row.get("recovered"):
         text = "Yes: a line says so at {time} ({where})."
         return f"{say(text, time=spot['time'], where=_where(spot))}\n\n{quoted(spot)}"

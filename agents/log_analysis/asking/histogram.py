@@ -47,7 +47,7 @@ def histogram_of(reading: Reading, query: Query, bucket: str) -> dict[str, Any]:
         "bucket_seconds": width,
         "total": total,
         "without_time": untimed,
-        "per_minute": round(total * 60 / window, 2) if window else total,
+        "per_minute": round(total * 60 / max(window, 60.0), 2),
         "peak": max(rows, key=lambda row: row["count"], default={}),
         "sparkline": line,
         "buckets": rows,
