@@ -11,6 +11,7 @@ from typing import Any
 
 import re2
 
+from agents.log_analysis.asking.sifting import sieve
 from agents.log_analysis.formats.levels import Level, from_word
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.reading import Reading, fit
@@ -59,12 +60,8 @@ def compile_pattern(pattern: str) -> Any:
         raise Correctable(
             "the pattern is too long", why=f"{len(pattern)} characters", next_step="Shorten it."
         )
-    options = re2.Options()
-    options.log_errors = False
-    options.case_sensitive = False
-    options.max_mem = _PATTERN_MEMORY
     try:
-        return re2.compile(pattern, options=options)
+        return re2.compile(pattern, options=_options())
     except re2.error as error:
         reason = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
         raise Correctable(
@@ -72,6 +69,14 @@ def compile_pattern(pattern: str) -> Any:
             why=reason,
             next_step="RE2 syntax: no look-around, no back-references.",
         ) from error
+
+
+def _options() -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = False
+    options.max_mem = _PATTERN_MEMORY
+    return options
 
 
 def read_level(level: str) -> Level:
@@ -107,11 +112,12 @@ def hits(reading: Reading, query: Query) -> Iterator[Hit]:
                 yield event.file, event.line, event
         return
     pattern = compile_pattern(query.pattern)
+    may_match = sieve(query.pattern, pattern, _options())
     rows = _Cursor(iter(reading.scan.table))
     for file in range(len(reading.scan.files)):
         if query.file not in (None, file):
             continue
-        for line, text in reading.scan.body(file).texts():
+        for line, text in reading.scan.body(file).texts(may_match):
             if pattern.search(text):
                 row = rows.at(file, line)
                 if query.wants(row):

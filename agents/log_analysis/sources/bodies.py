@@ -6,9 +6,9 @@ import io
 import os
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from typing import BinaryIO
 
 from agents.log_analysis.formats.text import clean, decode, hide_key_line
@@ -97,10 +97,37 @@ class Body:
         raws = islice(self._raw(start), skip, skip + last - first + 1)
         return [hide_key_line(clean(decode(raw))) for _, raw in raws]
 
-    def texts(self) -> Iterator[tuple[int, str]]:
-        """Yield each line's number and text again; other readers may run in between."""
-        for number, (_, raw) in enumerate(islice(self._raw(0), self.lines), 1):
-            yield number, hide_key_line(clean(decode(raw)))
+    def texts(self, may: Callable[[bytes], bool] | None = None) -> Iterator[tuple[int, str]]:
+        """Yield each line's number and text again; other readers may run in between.
+
+        Lines are left out where `may` says of the bytes of some of them that none of them is wanted.
+        """
+        if may is None:
+            for number, (_, raw) in enumerate(islice(self._raw(0), self.lines), 1):
+                yield number, hide_key_line(clean(decode(raw)))
+            return
+        for first, last, raw_lines in self._blocks():
+            if raw_lines and not may(raw_lines):
+                continue
+            if 0 < len(raw_lines) <= LINE_HEAD and b"\0" not in raw_lines:  # no line of it is cut or repaired
+                rows = raw_lines.removesuffix(b"\n").split(b"\n")
+                texts = [hide_key_line(clean(decode(raw.removesuffix(b"\r")))) for raw in rows]
+            else:
+                texts = self.read(first, last)
+            yield from enumerate(texts, first)
+
+    def _blocks(self) -> Iterator[tuple[int, int, bytes]]:
+        """Yield the bytes of the lines between two steps of the index with their numbers; none where they are many."""
+        steps = [
+            (before + place * _STEP + 1, offset)
+            for before, offsets in self._parts or [(0, self._offsets)]
+            for place, offset in enumerate(offsets)
+        ]
+        held, start = b"", 0
+        for (first, offset), (after, end) in pairwise([*steps, (self.lines + 1, self.size)]):
+            if not start <= offset <= end <= start + len(held):
+                start, held = offset, b"" if end - offset > _CHUNK else self._at(offset)
+            yield first, after - 1, held[offset - start : end - start]
 
     def _raw(self, offset: int, *, count: bool = False) -> Iterator[tuple[int, bytes]]:
         """Yield offset and kept bytes of each line from an offset that begins a line."""

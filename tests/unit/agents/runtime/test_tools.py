@@ -1,3 +1,5 @@
+import asyncio
+import threading
 from typing import Any, Literal
 
 import pytest
