@@ -87,7 +87,14 @@ def _files(reading: Reading, file: int | None) -> list[dict[str, Any]]:
     rows = []
     for number, facts in enumerate(reading.scan.facts):
         if file in (None, number):
-            row = {"source": facts.name, "lines": facts.lines, "events": facts.events, "format": facts.form}
+            row: dict[str, Any] = {
+                "source": facts.name,
+                "lines": facts.lines,
+                "events": facts.events,
+                "format": facts.form,
+            }
+            if facts.confidence < 1:  # the share of lines that are of this format
+                row["confidence"] = round(facts.confidence, 2)
             rows.append({**row, "notes": facts.notes} if facts.notes else row)
     more = len(rows) - _FILES
     return rows[:_FILES] + ([{"source": f"… and {more} more files"}] if more > 0 else [])

@@ -242,3 +242,13 @@ def test_a_cut_archive_gives_what_decodes(data: Path, tmp_path: Path) -> None:
     assert lines == len(events) == 2399
     assert iso(events[0].record.time) == "2024-01-01T00:00:00.000Z"
     assert (parser.form, parser.confidence > 0.99) == ("text", True)
+
+
+async def test_what_format_was_taken_and_how_sure_that_is_is_shown(desk, data: Path) -> None:
+    answer = await desk.call(
+        desk.ctx([data / "lnav" / "logfile_block.1", data / "lnav" / "logfile_pino.0"]), "overview"
+    )
+    (mixed, sure) = answer["files"]
+    assert (mixed["format"], mixed["confidence"]) == ("text", 0.5)
+    assert sure["format"] == "pino"
+    assert "confidence" not in sure
