@@ -56,9 +56,35 @@ def print_overview(found: dict[str, Any], timeline: dict[str, Any], *, utc: bool
     _print_lines(console, "Changes (deploys, settings)", found.get("changes", []), utc=utc)
     _print_lines(console, "New since the trouble began", found.get("new", []), utc=utc)
     _print_lines(console, "Rare", found.get("rare", []), utc=utc)
-    for silence in found.get("silences", []):
-        gap = f"{silence['seconds']:g} s, {span(silence['from'], silence['to'], utc=utc)}"
-        console.print(cell("", f"Silence of the {silence['of']} {silence.get('name', '')}: {gap}"))
+    _print_told(console, "Stack traces", [_trace(row) for row in found.get("traces", [])])
+    again = [
+        _at(row, f"{row.get('service', '')} {row.get('how', '')}", utc=utc)
+        for row in found.get("restarts", [])
+    ]
+    _print_told(console, "Restarts", again)
+    _print_told(console, "Silences", [_silence(row, utc=utc) for row in found.get("silences", [])])
+    turns = [_at(row, f"{row['direction']:<6} {row['template']}", utc=utc) for row in found.get("turns", [])]
+    _print_told(console, "Change points", turns)
+
+
+def _print_told(console: Console, title: str, lines: Sequence[str]) -> None:
+    if lines:
+        console.print(cell("", title, *(f"  {plain(line)}" for line in lines)))
+
+
+def _trace(row: Mapping[str, Any]) -> str:
+    where = f"{row['source']}:{row['line']}"
+    return f"{row['count']:,} × {row['exception']}  {row.get('frame', '')}  {where}"
+
+
+def _at(row: Mapping[str, Any], text: str, *, utc: bool) -> str:
+    where = f"  {row['source']}:{row['line']}" if row.get("source") else ""
+    return f"{when(row.get('time', ''), utc=utc)}  {text}{where}"
+
+
+def _silence(row: Mapping[str, Any], *, utc: bool) -> str:
+    whose = f"{row.get('of', 'log')} {row.get('name', '')}".strip()
+    return f"{row.get('told') or row['seconds']} of the {whose}, {span(row['from'], row['to'], utc=utc)}"
 
 
 def print_notes(notes: Sequence[str]) -> None:
