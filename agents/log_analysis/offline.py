@@ -20,6 +20,7 @@ from agents.log_analysis.asking.windows import split_windows
 from agents.log_analysis.formats.text import clean, cut
 from agents.log_analysis.reading import Reading, find
 from agents.log_analysis.scanning.scan import Scan
+from agents.log_analysis.sources.files import LogFile
 from agents.log_analysis.sources.finding import resolve
 from agents.log_analysis.sources.gathering import Gathering
 from agents.log_analysis.sources.named import named_sources
@@ -27,7 +28,7 @@ from agents.log_analysis.sources.streams import STDIN, copied, place
 from agents.runtime.evidence import quote_stands
 from kernel.artifacts import ArtifactStore
 from kernel.contracts import Source
-from kernel.errors import Correctable
+from kernel.errors import Correctable, NightdeskError
 from kernel.redaction import make_redactor
 from kernel.settings import Settings
 
@@ -197,12 +198,10 @@ def open_logs(
     named = named_sources(settings) if bare else {}
     tell = None if progress is None else lambda done: progress(done, 0, "standard input")
     given = [
-        p if isinstance(p, Source) else place(p, lambda stream: copied(stream, stop, tell), held, named)
+        p
+        if isinstance(p, Source)
+        else _asked(place(p, lambda f: copied(f, stop, tell), held, named), format, zone)
         for p in paths
-    ]
-    given = [
-        source.model_copy(update={"format": format or source.format, "zone": zone or source.zone})
-        for source in given
     ]
     attached = {**(artifacts or {}), **{name: Path(file.name) for name, file in held.items()}}
     if run:
@@ -210,6 +209,24 @@ def open_logs(
         files, problems = Gathering(run, settings, store, _EVERYWHERE, attached).again(given)
     else:
         files, problems = resolve(given, _EVERYWHERE, attached, named)
+    scan = _scanned(files, problems, settings, progress, stop)
+    redactor = make_redactor(settings, salt or _SALT)
+    told = [redactor.text(clean(str(problem))) for problem in (*problems, *scan.problems)]
+    of_each = [{f.path for f in resolve([one], _EVERYWHERE, attached, named)[0]} for one in given]
+    return OpenLogs(Reading(scan, redactor, tuple(told)), of_each, list(held.values()))
+
+
+def _asked(source: Source, form: str, zone: str) -> Source:
+    return source.model_copy(update={"format": form, "zone": zone})
+
+
+def _scanned(
+    files: Sequence[LogFile],
+    problems: Sequence[NightdeskError],
+    settings: Settings,
+    progress: Progress | None,
+    stop: threading.Event | None,
+) -> Scan:
     if not files:
         raise problems[0] if problems else _nothing()
     scan = Scan(
@@ -221,10 +238,7 @@ def open_logs(
         stop=None if stop is not None and stop.is_set() else stop,  # a copy that was cut short is read whole
     )
     scan.read(files, None if progress is None else lambda now: progress(now.done, now.total, now.file))
-    redactor = make_redactor(settings, salt or _SALT)
-    told = [redactor.text(clean(str(problem))) for problem in (*problems, *scan.problems)]
-    of_each = [{f.path for f in resolve([one], _EVERYWHERE, attached, named)[0]} for one in given]
-    return OpenLogs(Reading(scan, redactor, tuple(told)), of_each, list(held.values()))
+    return scan
 
 
 def _nothing() -> Correctable:

@@ -101,22 +101,17 @@ def show(
     settings = join(data_dir)
     with history.reading(settings) as session:
         row = history.find_run(session, run)
-        request = row.request
         report = history.report_of(session, row)
         slots = slots_of(session, row.id)
         waiting = history.pending_approvals(session, row.id)
         happened = chronicle(session, row.id)
     if evidence:
-        _show_evidence(report, request, settings, context, as_json=as_json)
+        _show_evidence(report, row.request, settings, context, as_json=as_json)
         return
     if as_json:
-        told = report.model_dump(mode="json") | {
-            "happened": happened.model_dump(mode="json"),
-            "working": slots,
-        }
-        if waiting:
-            told["waiting"] = [history.waiting_row(approval) for approval in waiting]
-        screen.print_json(told)
+        told = report.model_dump(mode="json") | {"happened": happened.model_dump(mode="json")}
+        asked = {"waiting": [history.waiting_row(approval) for approval in waiting]} if waiting else {}
+        screen.print_json(told | {"working": slots} | asked)
         return
     from coordinator.cli.chronicle_view import print_chronicle
     from coordinator.cli.report_view import print_report, print_waiting
