@@ -37,6 +37,8 @@ class Part:
     zone: str
     fallback: str
     max_lines: int
+    #: Bytes of the whole log, whose last lines settle what others leave open; 0: all that the file has.
+    size: int = 0
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -73,6 +75,7 @@ class Opened:
             self.zone,
             self.fallback,
             self.body.max_lines,
+            self.body.size,
         )
 
     def undated(self) -> bool:

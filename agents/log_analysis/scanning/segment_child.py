@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from agents.log_analysis.formats.parsing import Parser
 from agents.log_analysis.formats.text import clean, decode
 from agents.log_analysis.scanning.ledger import FileFacts, Ledger
 from agents.log_analysis.scanning.opened import Opened, Part
@@ -56,7 +57,7 @@ def _obey() -> None:
 def _read(part: Part, ledger: Ledger, out: BinaryIO, before: dict[str, float | None]) -> dict[str, Any]:
     # opened anew: a descriptor that is handed on shares its position with the parent and the other readers
     body = Body(open(f"/proc/self/fd/{part.fd}", "rb"), part.end)  # noqa: PTH123, SIM115 - a link of the kernel's
-    whole = Body(body.file, os.fstat(body.file.fileno()).st_size)
+    whole = Body(body.file, part.size or os.fstat(body.file.fileno()).st_size)
     body.max_lines = 0 if part.start else part.max_lines
     log = Opened(
         part.file, "", whole, datetime.fromisoformat(part.reference), part.form, part.zone, part.fallback
@@ -77,12 +78,20 @@ def _read(part: Part, ledger: Ledger, out: BinaryIO, before: dict[str, float | N
     ledger.table.spill()
     offsets: array[int] = body.offsets
     place = ledger.table.store(offsets.tobytes())
+    told = _told(part, body, facts, parser, noted)
+    told["stopped"], told["offsets"] = reader.stopped, [place, len(offsets)]
+    if not reader.stopped:
+        told["place"] = part.end
     body.close()
+    return told
+
+
+def _told(part: Part, body: Body, facts: FileFacts, parser: Parser, noted: dict[str, int]) -> dict[str, Any]:
+    """Return what a part came to; `noted` are the kinds of lines that were counted before it."""
     return {
         "file": part.file,
         "start": part.start,
-        "stopped": reader.stopped,
-        "place": body.place if reader.stopped else part.end,
+        "place": body.place,
         "lines": body.lines,
         "events": facts.events,
         "seen": facts.seen,
@@ -93,7 +102,6 @@ def _read(part: Part, ledger: Ledger, out: BinaryIO, before: dict[str, float | N
         "body_notes": body.notes,
         "cut": body.cut_lines,
         "nul": body.nul_bytes,
-        "offsets": [place, len(offsets)],
     }
 
 
