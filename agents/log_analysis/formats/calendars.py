@@ -78,6 +78,9 @@ class Calendar:
         self._midnight = 0.0
         self._today = day(reference.year, reference.month, reference.day)
         self._clock = 0.0
+        self._anchored = False
+        #: The last stamp of the file that names its day, until a clock has been put beside it.
+        self.dated: float | None = None
 
     def follow(self, moment: float) -> None:
         """Go on from a moment: that of the last line of the file before this one."""
@@ -93,8 +96,14 @@ class Calendar:
         return self._last
 
     def clock(self, clock: float) -> float:
-        """Return the moment of a clock without a date."""
-        self.dateless = True
+        """Return the moment of a clock without a date: the nearest to a dated line before it, if there is one."""
+        if self.dated is not None:  # lines of two programs in one log, or a head that names the day
+            near = self.dated // DAY * DAY + clock
+            near += DAY * round((self.dated - near) / DAY)
+            self.dated, self._anchored = None, True
+            self._today, self._clock = near - clock, clock
+            return near
+        self.dateless = self.dateless or not self._anchored
         if clock < self._clock - _MIDNIGHT:
             self._today += DAY
         self._clock = clock

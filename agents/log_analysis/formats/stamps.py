@@ -138,7 +138,7 @@ def _chinese(m: re.Match[str], _: Dates) -> Moment:
     return day(int(m[1]), int(m[2]), int(m[3])) + seconds(m[5], m[6], m[7] or "0", m[8], half), None
 
 
-def _clock_only(m: re.Match[str], dates: Dates) -> Moment:
+def clock_only(m: re.Match[str], dates: Dates) -> Moment:
     return dates.clock(seconds(m[1], m[2], m[3], m[4], m[5])), None
 
 
@@ -188,7 +188,7 @@ _ALL = [
             _named_day_first,
         ),
         (r"^\[?(\d{4})-(\d{2})-(\d{2})(?=[\s\],|])", _date_only),
-        (rf"^(?:\d+ )?\[?{_CLOCK}(?=[\]\s|])", _clock_only),
+        (rf"^(?:\d+ )?\[?{_CLOCK}(?=[\]\s|])", clock_only),
     )
 ]
 Search = Callable[[str, int, int], re.Match[str] | None]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.log_analysis.formats.stamps import BARE, SHAPES, Dates, Reader, Search, from_number
+from agents.log_analysis.formats.stamps import BARE, SHAPES, Dates, Reader, Search, clock_only, from_number
 from agents.log_analysis.formats.zones import Zone
 
 __all__ = ["HEAD", "Stamps", "from_number", "iso"]
@@ -97,6 +97,8 @@ class Stamps:
     def _read(self, found: re.Match[str], reader: Reader) -> float | None:
         try:
             local, zone = reader(found, self._dates)
+            if reader is not clock_only:
+                self._dates.dated = local
             return self._utc(local, zone)
         except (ValueError, OverflowError):
             return None

@@ -57,7 +57,9 @@ def _along(overview: _Row, say: Words) -> str:
     top = paths["chains"][0]
     text = "Along {failed} of {paths} {kind} ids the failure ran {told} ({count} of them, such as {id})"
     counts = {name: paths[name] for name in ("failed", "paths", "kind")}
-    return say(text, **counts, told=" → ".join(top["services"][:_STEPS]), count=top["count"], id=code(top["id"]))
+    return say(
+        text, **counts, told=" → ".join(top["services"][:_STEPS]), count=top["count"], id=code(top["id"])
+    )
 
 
 def _split(steps: list[_Step]) -> list[list[_Step]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from array import array
 from dataclasses import dataclass, field
-from math import isnan
 
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.summary import Summary
@@ -46,7 +45,8 @@ def series(scan: Scan, summary: Summary, file: int | None = None) -> Series:
 def _counted(scan: Scan, summary: Summary, file: int | None) -> Series:
     timed = summary.start is not None and summary.end is not None and summary.end > summary.start
     start = summary.start if timed and summary.start is not None else 0.0
-    length = summary.end - start if timed and summary.end is not None else float(max(1, scan.table.rows))
+    end = summary.end if timed and summary.end is not None else float(max(1, scan.table.rows))
+    length = end - start
     found = Series(start, length / BUCKETS, timed)
     final = [scan.miner.final(i) for i in range(len(scan.miner.templates))]
     zero, total, width = bytes(4 * BUCKETS), found.total, found.width
@@ -57,7 +57,7 @@ def _counted(scan: Scan, summary: Summary, file: int | None) -> Series:
             chunk.file, chunk.time, chunk.template, chunk.service, strict=True
         ):
             position += 1
-            if (file is not None and source != file) or (timed and isnan(time)):
+            if (file is not None and source != file) or (timed and not start <= time <= end):
                 continue
             bucket = min(BUCKETS - 1, int(((time if timed else position) - start) / width))
             number = final[template]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from math import isnan
-from operator import le, sub
+from math import isnan, nan
+from operator import le
 
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.scanning.scan import Scan
@@ -16,8 +17,9 @@ from agents.log_analysis.scanning.table import Columns, Row
 
 #: The window is cut into so many equal parts to tell chronic from sudden.
 PARTS = 24
-#: From this share of steps back in time on, the order of lines is not the order of events.
-_DISORDER = 0.005
+#: So many stamps at either end may be wrong: further away than this (seconds) and so many times what all others span,
+#: of which there must be so many for each.
+STRAYS, _FAR, _TIMES, _REST = 3, 7 * 86_400.0, 10.0, 10
 
 
 @dataclass
@@ -40,7 +42,10 @@ class Group:
 
 @dataclass
 class Summary:
-    """All groups of a scan, or of one file of it, and the totals. `start` and `end` are None without times."""
+    """All groups of a scan, or of one file of it, and the totals. `start` and `end` are None without times.
+
+    `strays` are events stamped so far from all others that the stamp is wrong: they count as events without a time.
+    """
 
     groups: dict[int, Group] = field(default_factory=dict)
     levels: Counter[int] = field(default_factory=Counter)
@@ -48,7 +53,7 @@ class Summary:
     events: int = 0
     start: float | None = None
     end: float | None = None
-    largest_gap: tuple[float, float] = (0.0, 0.0)
+    strays: int = 0
 
 
 def summarise(scan: Scan, file: int | None = None) -> Summary:
@@ -73,6 +78,8 @@ class _Chunks:
 
     def __init__(self, scan: Scan, file: int | None) -> None:
         self._scan, self._file = scan, file
+        #: Times outside are none.
+        self.bounds: tuple[float, float] | None = None
         self.final = [scan.miner.final(i) for i in range(len(scan.miner.templates))]
 
     def __iter__(self) -> Iterator[tuple[int, Columns]]:
@@ -81,38 +88,47 @@ class _Chunks:
             begin, end = 0, len(columns.file)
             if self._file is not None:  # files follow each other
                 begin, end = bisect_left(columns.file, self._file), bisect_right(columns.file, self._file)
+            size = len(columns.file)
             if begin < end:
-                whole = end - begin == len(columns.file)
-                yield (
-                    position + begin,
-                    columns if whole else Columns._make(column[begin:end] for column in columns),
-                )
-            position += len(columns.file)
+                if end - begin < size:
+                    columns = Columns._make(column[begin:end] for column in columns)
+                yield position + begin, self._bounded(columns)
+            position += size
+
+    def _bounded(self, columns: Columns) -> Columns:
+        if self.bounds is None:
+            return columns
+        low, high = self.bounds
+        return columns._replace(time=array("d", (t if low <= t <= high else nan for t in columns.time)))
 
 
 def _window(chunks: _Chunks, summary: Summary) -> None:
-    """Find the first and last time and the longest silence between two events that follow each other."""
-    before, backward, timed = None, 0, 0
+    """Find the first and last time, without the few that lie far from all others."""
+    lows: list[float] = []
+    highs: list[float] = []
+    timed = 0
     for _, columns in chunks:
-        moments = columns.time.tolist()
-        if any(map(isnan, moments)):
-            moments = [moment for moment in moments if not isnan(moment)]
-        if not moments:
-            continue
-        low, high = min(moments), max(moments)
-        summary.start = low if summary.start is None else min(summary.start, low)
-        summary.end = high if summary.end is None else max(summary.end, high)
+        moments = sorted(moment for moment in columns.time if not isnan(moment))
         timed += len(moments)
-        earlier = moments if before is None else [before, *moments]
-        steps = list(map(sub, islice(earlier, 1, None), earlier))
-        backward += sum(map((0.0).__gt__, steps))
-        longest = max(steps, default=0.0)
-        if longest > summary.largest_gap[1] - summary.largest_gap[0]:
-            place = steps.index(longest)
-            summary.largest_gap = (earlier[place], earlier[place + 1])
-        before = moments[-1]
-    if backward > timed * _DISORDER:
-        summary.largest_gap = (0.0, 0.0)  # lines out of order jump, they do not pause
+        lows = sorted(lows + moments[: STRAYS + 1])[: STRAYS + 1]
+        highs = sorted(highs + moments[-STRAYS - 1 :])[-STRAYS - 1 :]
+    if not timed:
+        return
+    after = _strays(highs, lows[0], timed)
+    before = _strays([-moment for moment in reversed(lows)], -highs[-1 - after], timed)
+    summary.start, summary.end, summary.strays = lows[before], highs[-1 - after], before + after
+    if summary.strays:
+        chunks.bounds = (summary.start, summary.end)
+
+
+def _strays(last: list[float], first: float, timed: int) -> int:
+    """Return how many of the last moments lie far behind all before them: clocks not set, dates guessed wrongly."""
+    found = 0
+    for count in range(1, len(last)):
+        gap, rest = last[-count] - last[-count - 1], last[-count - 1] - first
+        if gap > max(_FAR, _TIMES * rest) and timed >= _REST * count:
+            found = count
+    return found
 
 
 def _parts(columns: Columns, start: float | None, width: float, position: int, rows: int) -> list[int]:

@@ -240,6 +240,21 @@ def test_clear_dates_settle_the_others() -> None:
     assert "day first" in unsure.notes[-1]
 
 
+def test_a_clock_beside_dated_lines_takes_the_day_of_the_nearest() -> None:
+    stamps = Stamps(REFERENCE)
+    lines = [
+        "2025-08-08 23:59:58 a",
+        "23:59:59 b",
+        "00:00:01 c",
+        "2025-08-09 00:00:02 d",
+        "23:59:57 late",
+        "00:00:03 e",
+    ]
+    days = [iso(found[0])[:10] for line in lines if (found := stamps.find(line))]
+    assert days == ["2025-08-08", "2025-08-08", "2025-08-09", "2025-08-09", "2025-08-08", "2025-08-09"]
+    assert not any("no date" in note for note in stamps.notes)
+
+
 def test_a_clock_alone_passes_midnight() -> None:
     assert [m[:10] for m in moments(["22:00:00 a", "23:59:59 a", "23:59:58 a", "00:00:01 a"])] == [
         "2026-11-29",

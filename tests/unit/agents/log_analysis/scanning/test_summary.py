@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from agents.log_analysis.judging.series import series
+from agents.log_analysis.judging.silences import silences
 from agents.log_analysis.scanning.summary import PARTS, Summary, summarise
-from tests.support.log_scans import log, read
+from tests.support.log_scans import START, log, read
 
 ORDERED = log(
     *((n, f"order {n} took {n} ms") for n in range(200)), (50.5, "ERROR boom"), (150.5, "ERROR boom")
@@ -40,12 +42,23 @@ def test_groups_have_the_first_and_last_event_and_all_counts(
     assert set(found.groups) == {scan.miner.final(row.template) for row in rows}
 
 
-def test_the_longest_silence_is_found_across_chunks_and_not_where_lines_jump(tmp_path: Path) -> None:
-    scan, found = read(tmp_path, log(*((n, "tick") for n in [*range(100), *range(900, 1000)])))
-    assert found.largest_gap[1] - found.largest_gap[0] == 801
-    assert (found.start, found.end) == (next(iter(scan.table)).time, next(iter(scan.table)).time + 999)
-    _, jumping = read(tmp_path, SHUFFLED)
-    assert jumping.largest_gap == (0.0, 0.0)
+@pytest.mark.parametrize("far", [-(40 * 365 * 86_400), 475 * 86_400], ids=["1985", "2027"])
+def test_a_lone_stamp_far_from_all_others_does_not_stretch_the_window(tmp_path: Path, far: int) -> None:
+    lines = [*((n, f"order {n} done") for n in range(60)), (far, "ERROR clock was not set")]
+    scan, found = read(tmp_path, log(*lines))
+    assert (found.start, found.end, found.strays) == (START, START + 59, 1)
+    assert found.events == 61
+    lone = next(group for group in found.groups.values() if group.count == 1)
+    assert isnan(lone.first.time)
+    assert not silences(scan, found)
+    assert sum(series(scan, found).total) == 60
+
+
+def test_a_line_days_after_the_others_belongs_to_the_window(tmp_path: Path) -> None:
+    _, found = read(tmp_path, log(*((n, "tick") for n in range(60)), (3 * 86_400, "ERROR gone")))
+    assert (found.end, found.strays) == (START + 3 * 86_400, 0)
+    _, few = read(tmp_path, log((0, "a"), (1, "b"), (90 * 86_400, "c")))
+    assert few.end == START + 90 * 86_400
 
 
 def test_the_window_is_cut_into_equal_parts(tmp_path: Path) -> None:
