@@ -23,7 +23,6 @@ from kernel.contracts import (
     Outcome,
     Request,
     SessionTurn,
-    Source,
     Work,
 )
 from kernel.database import Database
@@ -34,10 +33,8 @@ from kernel.outbox import record, told
 from kernel.questions import withdraw
 from kernel.records import ApprovalRow, AssignmentRow, RunRow, TurnRow
 from kernel.shapes import present
+from kernel.sharing import ROUTING, own_sources
 from kernel.states import RUN_ENDED, ApprovalState, AssignmentState, CallState, RunState, check_move
-
-#: What the coordinator's routing keeps among the inputs, and no agent is told.
-_ROUTING = frozenset({"sources", "part_of", "mentioned"})
 
 
 @dataclass(frozen=True)
@@ -71,8 +68,9 @@ def load_work(database: Database, row: AssignmentRow) -> tuple[Work, Ending | No
         agent=row.agent,
         goal=row.goal,
         request=request.text,
-        inputs={name: value for name, value in row.inputs.items() if name not in _ROUTING},
-        sources=_sources(request, row),
+        inputs={name: value for name, value in row.inputs.items() if name not in ROUTING},
+        # its own where a playbook names them or the coordinator shared them out
+        sources=own_sources(row.inputs) or request.sources,
         memories=[MemoryHit.model_validate(memory) for memory in run.memories],
         earlier={
             s.key: Outcome.model_validate(s.outcome)
@@ -90,12 +88,6 @@ def load_work(database: Database, row: AssignmentRow) -> tuple[Work, Ending | No
     )
     left = run.deadline_at.timestamp() - clock if run.deadline_at else inf
     return work, _stopped(run), left
-
-
-def _sources(request: Request, row: AssignmentRow) -> list[Source]:
-    """Return the sources of this part: its own where the coordinator shared them out, else the request's."""
-    own = row.inputs.get("sources")
-    return [Source.model_validate(source) for source in own] if own else request.sources
 
 
 def _stopped(run: RunRow) -> Ending | None:

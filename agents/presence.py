@@ -12,7 +12,7 @@ from kernel.cards import CARD_SECONDS, Cards
 from kernel.contracts import Card
 from kernel.control import Control
 from kernel.errors import NightdeskError, Retryable
-from kernel.source_queues import is_source_name, source_queue, source_queues
+from kernel.source_queues import is_source_name, source_queues
 
 log = logs.get(__name__)
 
@@ -25,17 +25,17 @@ class Presence:
         self._cards = cards
         self._control = control
         self._mine: list[Card] = []
-        #: Looked up once, before this worker takes anything: its cards say what it consumes.
-        self._sources: dict[str, list[str]] = {}
 
     def source_queues(self, queues: Collection[str]) -> list[str]:
-        """Return the queues of the sources that this worker reaches, for the agents whose queues it consumes."""
-        settings = self._agents.resources.settings
-        for spec in self._agents.agents.values():
+        """Return the queues of the sources that this worker reaches, for the agents whose queues it consumes.
+
+        Looked up once, before this worker takes anything: its cards say what it consumes.
+        """
+        settings, agents, reached = self._agents.resources.settings, self._agents.agents, self._agents.reached
+        for spec in agents.values():
             if spec.queue in queues:
-                self._sources[spec.name] = self._routable(spec.name, spec.sources(settings))
-        agents = self._agents.agents
-        return [q for name, found in self._sources.items() for q in source_queues(agents[name].queue, found)]
+                reached[spec.name] = self._routable(spec.name, spec.sources(settings))
+        return [q for name, found in reached.items() for q in source_queues(agents[name].queue, found)]
 
     def _routable(self, agent: str, sources: list[str]) -> list[str]:
         for name in sources:
@@ -54,11 +54,11 @@ class Presence:
                 queue=spec.queue,
                 worker=self._agents.worker,
                 tools=[*self._agents.tools(spec)],
-                sources=self._sources.get(spec.name, []),
+                sources=self._agents.reached.get(spec.name, []),
                 queues=[
                     q
-                    for name in self._sources.get(spec.name, [])
-                    if (q := source_queue(spec.queue, name)) in queues
+                    for q in source_queues(spec.queue, self._agents.reached.get(spec.name, ()))
+                    if q in queues
                 ],
                 handles=list(spec.handles),
                 version=version("nightdesk"),

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlmodel import Session
+
 from agents.assignment import Assignment, Say
 from agents.outcomes import begun, fail_broken
 from agents.parting import not_ours
@@ -15,11 +17,13 @@ from agents.runtime.mcp_servers import McpServers
 from agents.runtime.memory_tools import MEMORY_TOOLS
 from agents.runtime.spec import AgentSpec
 from agents.runtime.tools import Resources, Tool
+from agents.sharing import leave_to_others
 from kernel import logs
 from kernel.broker import Doorbell
 from kernel.budget import Purse
 from kernel.control import Control
 from kernel.errors import Retryable
+from kernel.events import Event
 from kernel.lease import LeaseKeeper, claim
 from kernel.model.port import Model
 from kernel.records import AssignmentRow
@@ -63,6 +67,8 @@ class Agents:
     #: Carries a stop to the other workers at once; they hear of it at their next renewal at the latest.
     control: Control | None = None
     draining: Callable[[], bool] = lambda: False
+    #: The named sources that this worker reaches, by agent: what its cards say.
+    reached: dict[str, list[str]] = field(default_factory=dict)
     _running: dict[str, _Running] = field(default_factory=dict)
     _tools: dict[str, list[Tool]] = field(default_factory=dict)
     _mcp: McpServers = field(init=False)
@@ -109,7 +115,7 @@ class Agents:
                 assignment_id,
                 worker=self.worker,
                 seconds=self.resources.settings.lease_seconds,
-                tell=lambda session, taken: begun(session, taken, self.worker),
+                tell=self._begun,
             )
             if row is not None:
                 # here: to tell of the claim may take longer than the lease, where Redis hangs
@@ -117,6 +123,10 @@ class Agents:
             return row
 
         return await self.events.told(take)
+
+    def _begun(self, session: Session, row: AssignmentRow) -> list[Event]:
+        rest = leave_to_others(session, row, self.reached.get(row.agent, ()))
+        return [*begun(session, row, self.worker), *rest]
 
     async def broke(self, assignment_id: str, reason: str) -> None:
         """End an assignment of ours that a bug threw out of its loop, so that nobody waits for its lease."""

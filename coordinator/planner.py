@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from coordinator import playbooks
 from coordinator.planning import PLAN_SCHEMA, check_plan, plan_question
 from coordinator.playbooks import Playbook, Round
-from coordinator.routing import MENTIONED, Routed, mentioned, route, sources_of
+from coordinator.routing import Routed, mentioned, route
 from coordinator.store import Store
 from kernel import logs
 from kernel.broker import MEMORY, Doorbell
@@ -30,6 +30,7 @@ from kernel.events import MemoryRecalled, StatusChange
 from kernel.model.port import Message, Model, ModelRequest, ignore_text
 from kernel.records import RunRow
 from kernel.settings import Settings
+from kernel.sharing import MENTIONED, sources_of
 from kernel.states import RunState
 from kernel.streams import EventLog
 

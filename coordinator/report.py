@@ -7,10 +7,10 @@ from datetime import datetime
 from functools import reduce
 
 from coordinator.phrases import KNOWN, words_of
-from coordinator.routing import MENTIONED, PART_OF, sources_of
 from kernel.contracts import ActionOutcome, Finding, MemoryHit, NotDone, Outcome, Request, Usage
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.reports import AssignmentSummary, Report, ReportMemory
+from kernel.sharing import MENTIONED, PART_OF, sources_of
 from kernel.states import CALL_ENDED, AssignmentState, CallState, RunState
 from kernel.style import NAMES, Style, style_of
 

@@ -5,17 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
-from typing import Any
 
 from kernel.contracts import Card, PlannedAssignment, Request, Source
+from kernel.sharing import MENTIONED, PART_OF, SOURCES, free_key, goal_of, narrowed, own_sources
 from kernel.source_queues import is_source_name, source_queue
 
-#: What the inputs of a part say of its sources: which it reads, of which assignment it is a part, and whether the
-#: request only mentions them.
-SOURCES, PART_OF, MENTIONED = "sources", "part_of", "mentioned"
-
-_KEY_LENGTH = 31
 #: In bytes, so that two Chinese characters count: a shorter name is a word of any sentence.
 _MIN_MENTION = 3
 
@@ -72,13 +66,14 @@ def route(
     missing: dict[str, str] = {}
     unreached: dict[str, None] = {}
     for a in planned:
-        groups = _groups(_own(a, sources), [card for card in cards if card.agent == a.agent])
+        own = own_sources(a.inputs) if isinstance(a.inputs.get(SOURCES), list) else list(sources)
+        groups = _groups(own, [card for card in cards if card.agent == a.agent])
         parts[a.key] = [] if groups else [a]
         queues[a.key] = live.get(a.agent, f"agents.{a.agent}")
         if a.agent not in live:
             missing[a.key] = f"no live worker of {a.agent!r}; start one with: nightdesk worker {a.agent}"
         for number, group in enumerate(groups):
-            key = _free(a.key, keys) if number else a.key
+            key = free_key(a.key, keys) if number else a.key
             keys.add(key)
             parts[a.key].append(_part(a, key, group, mention=mention, alone=len(groups) == 1))
             queues[key] = group.queue or live[a.agent]
@@ -105,20 +100,6 @@ def unreached_reason(names: Sequence[str], cards: Sequence[Card]) -> str:
         f"live workers reach: {', '.join(known[:20])}" if known else "no live worker reaches a named source"
     )
     return f"no live worker reaches {', '.join(map(repr, names))}; {told}"
-
-
-def sources_of(inputs: Mapping[str, Any]) -> list[str]:
-    """Return the names of the sources that a part was narrowed to."""
-    found = inputs.get(SOURCES)
-    return [source["name"] for source in found if "name" in source] if isinstance(found, list) else []
-
-
-def _own(a: PlannedAssignment, sources: Sequence[Source]) -> list[Source]:
-    """Return the sources of an assignment: those its playbook names, else the request's."""
-    told = a.inputs.get(SOURCES)
-    if not isinstance(told, list):
-        return list(sources)
-    return [Source(name=s, path=s if "/" in s else None) for s in map(str, told)]
 
 
 def _groups(sources: Sequence[Source], cards: Sequence[Card]) -> list[_Group]:
@@ -152,17 +133,9 @@ def _told(sources: Sequence[Source], name: str) -> dict[str, str]:
 
 
 def _part(a: PlannedAssignment, key: str, group: _Group, *, mention: bool, alone: bool) -> PlannedAssignment:
-    names = ", ".join(source.name for source in group.sources)
-    told = {SOURCES: [s.model_dump(mode="json", exclude_defaults=True) for s in group.sources]}
-    inputs = {**a.inputs, **told, PART_OF: a.key, **({MENTIONED: True} if mention else {})}
-    goal = a.goal if alone and not mention else f"{a.goal} ({names})"
-    return a.model_copy(update={"key": key, "goal": goal, "inputs": inputs})
-
-
-def _free(key: str, keys: Collection[str]) -> str:
-    """Return the first of `key_2`, `key_3`, … that is no key yet, within the length of one."""
-    names = (f"{key[: _KEY_LENGTH - len(f'_{number}')]}_{number}" for number in count(2))
-    return next(name for name in names if name not in keys)
+    told = {**narrowed(group.sources), PART_OF: a.key, **({MENTIONED: True} if mention else {})}
+    goal = a.goal if alone and not mention else goal_of(a.goal, group.sources)
+    return a.model_copy(update={"key": key, "goal": goal, "inputs": {**a.inputs, **told}})
 
 
 def _rewired(a: PlannedAssignment, parts: Mapping[str, Sequence[PlannedAssignment]]) -> PlannedAssignment:

@@ -13,7 +13,7 @@ from sqlmodel import Session, col, select
 
 from coordinator.assignments import begins
 from coordinator.planning import AssignmentView, RunView
-from coordinator.routing import PART_OF, Routed
+from coordinator.routing import Routed
 from kernel import working
 from kernel.clock import now
 from kernel.contracts import PlannedAssignment, Request, SessionTurn
@@ -24,6 +24,7 @@ from kernel.questions import ask
 from kernel.records import SHAPE, AssignmentRow, CallRow, RunRow, SessionRow
 from kernel.reports import Report
 from kernel.shapes import present
+from kernel.sharing import PART_OF
 from kernel.states import RUN_ENDED, AssignmentState, RunState, check_move
 
 #: A run id is the client's task id and may be long; ids below it stay readable.

@@ -10,7 +10,7 @@ from sqlmodel import col, select
 
 from coordinator import assignments
 from coordinator.planner import AGENT_GRACE
-from coordinator.routing import sources_of, unreached_reason
+from coordinator.routing import unreached_reason
 from coordinator.store import Store
 from kernel import logs
 from kernel.broker import Doorbell
@@ -18,6 +18,7 @@ from kernel.cards import Cards
 from kernel.clock import monotonic
 from kernel.contracts import Card
 from kernel.records import AssignmentRow
+from kernel.sharing import sources_of
 from kernel.source_queues import MARK
 from kernel.states import AssignmentState
 from kernel.streams import EventLog

@@ -30,6 +30,11 @@ def source_queues(agent_queue: str, sources: Iterable[str]) -> list[str]:
     return [source_queue(agent_queue, name) for name in sources if is_source_name(name)]
 
 
+def agent_queue_of(queue: str) -> str:
+    """Return the queue of the agent that the queue of a source belongs to."""
+    return queue.partition(MARK)[0]
+
+
 def source_of(queue: str) -> str:
     """Return the source of a queue; empty for the queue of an agent or a service."""
     return queue.partition(MARK)[2]

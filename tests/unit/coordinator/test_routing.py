@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.routing import mentioned, route, sources_of
+from coordinator.routing import mentioned, route
 from kernel.contracts import Card, PlannedAssignment, Request, Source
+from kernel.sharing import free_key, goal_of, own_sources, sources_of
 
 LOOK = PlannedAssignment(key="analyse", agent="log_analysis", goal="Find the cause.")
 TELL = PlannedAssignment(key="notify", agent="notification", goal="Tell.", needs=["analyse"])
@@ -120,3 +121,17 @@ def test_names_in_a_text(text: str, names: list[str]) -> None:
 
 def test_a_label_mentions_too() -> None:
     assert mentioned(Request(text="alert", labels={"service": "checkout"}), TEAM) == named("checkout")
+
+
+@pytest.mark.parametrize("told", ["/srv/logs/name.log", "username", "plain word"])
+def test_sources_that_a_playbook_writes_as_words_are_sources(told: str) -> None:
+    look = LOOK.model_copy(update={"inputs": {"sources": [told]}})
+    routed = route([look], [], [card("w1")])
+    assert sources_of(routed.assignments[0].inputs) == [told]
+    assert own_sources(look.inputs)[0].path == (told if "/" in told else None)
+
+
+def test_keys_and_goals_of_parts() -> None:
+    assert free_key("a" * 31, {"a" * 29 + "_2"}) == "a" * 29 + "_3"
+    assert goal_of("look (a, b)", named("b"), named("a", "b")) == "look (b)"
+    assert goal_of("look", named("b"), named("a", "b")) == "look (b)"
