@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 
+from coordinator.findings import findings_of
 from coordinator.phrases import KNOWN, words_of
-from kernel.contracts import ActionOutcome, Finding, MemoryHit, NotDone, Outcome, Request, Usage
+from kernel.contracts import ActionOutcome, MemoryHit, NotDone, Outcome, Request, Usage
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.reports import AssignmentSummary, Report, ReportMemory
 from kernel.sharing import MENTIONED, PART_OF, sources_of
@@ -15,9 +16,6 @@ from kernel.states import CALL_ENDED, AssignmentState, CallState, RunState
 from kernel.style import NAMES, Style, style_of
 
 _A = AssignmentState
-#: A report stays readable, and under the 64 KiB that a message in Redis may have.
-_MAX_FINDINGS = 20
-_MAX_EVIDENCE = 6
 _REQUEST_CHARACTERS = 500
 #: What a routine's part of a short report may take: a cause, a memory and a line.
 _SHORT_CHARACTERS = 700
@@ -65,7 +63,7 @@ def compose(
         reason=reason,
         request=request.text[:_REQUEST_CHARACTERS],
         answer="\n\n".join([_answer(_answering(ordered), reason, style), *_mentioned(ordered, style)]),
-        findings=_findings(outcomes),
+        findings=findings_of(ordered),
         not_found=_unique(n for o in outcomes for n in o.not_found),
         actions=[*(a for o in outcomes for a in o.actions), *(_effect(call) for call in effects)],
         notifications=[n for o in outcomes for n in o.notifications],
@@ -78,11 +76,6 @@ def compose(
         language=style.language,
         length=style.length,
     )
-
-
-def _findings(outcomes: Sequence[Outcome]) -> list[Finding]:
-    likeliest = sorted((f for o in outcomes for f in o.findings), key=lambda f: -f.score)[:_MAX_FINDINGS]
-    return [f.model_copy(update={"evidence": f.evidence[:_MAX_EVIDENCE]}) for f in likeliest]
 
 
 def _effect(call: CallRow) -> ActionOutcome:
