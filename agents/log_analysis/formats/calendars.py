@@ -82,10 +82,6 @@ class Calendar:
         #: The last stamp of the file that names its day, until a clock has been put beside it.
         self.dated: float | None = None
 
-    def follow(self, moment: float) -> None:
-        """Go on from a moment: that of the last line of the file before this one."""
-        self._last = moment
-
     def moment(self, number: int, date_: int, clock: float) -> float:
         """Return the moment of a month, a day and a clock."""
         if (number, date_) != self._seen:
@@ -117,13 +113,13 @@ class Calendar:
                 days.append(day(year, number, date_))
             except ValueError:  # 29 February, or no date at all
                 continue
+        past = [d for d in days if d + clock <= self._latest]
         if self._last is not None and days:
             last = self._last
             onward = next((d for d in days if d + clock >= last - _DISORDER), None)
             if onward is not None and onward + clock <= self._latest:
                 return onward
-            return min(days, key=lambda d: abs(d + clock - last))
-        past = [d for d in days if d + clock <= self._latest]
+            return min(past or days, key=lambda d: abs(d + clock - last))
         if not past:
             raise ValueError(f"no year fits {number}-{date_}")
         return past[-1]

@@ -63,8 +63,8 @@ class Parser:
                 return self._mapping(pairs, "logfmt", nesting)
         return self._plain(text, nesting)
 
-    def prepare(self, first: Sequence[str], last: Sequence[str] = (), before: float | None = None) -> None:
-        """Learn from a file's first and last lines what the others leave open, and where the file before it ended.
+    def prepare(self, first: Sequence[str], last: Sequence[str] = ()) -> None:
+        """Learn from a file's first and last lines what the others leave open.
 
         That is: the columns of a table, whether dates are written day first, and the year of stamps without one.
         """
@@ -72,8 +72,6 @@ class Parser:
         for line in reversed(last):
             if self.stamps.settle(line):
                 break
-        if before is not None:
-            self.stamps.follow(before)
         for line in first[:_HEADERS]:
             self._table.header(line)
 

@@ -57,10 +57,6 @@ class Stamps:
         """Return whether one spelling may mean two moments, by the order of lines: where clocks are set back."""
         return self.zoneless and self._zone.ordered
 
-    def follow(self, moment: float) -> None:
-        """Go on from the last moment of the file before, where stamps name no year."""
-        self._dates.follow(moment)
-
     def settle(self, last: str) -> bool:
         """Take the stamp of the file's last line for the latest there is: it settles the year of the first."""
         probe = Stamps(self.reference, self._zone.name)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,20 @@ class Opened:
     form: str
     zone: str
     fallback: str
+    #: The log that a file of a rotated set belongs to.
+    stem: str = ""
 
-    def parser(self, before: float | None = None) -> Parser:
-        """Return a parser that knows what the start and the end of the file tell, and when the file before it ended."""
+    def parser(self) -> Parser:
+        """Return a parser that knows what the start and the end of the file tell."""
         parser = Parser(self.changed, self.form, self.zone)
-        parser.prepare(_first_lines(self.body), _last_lines(self.body), before)
+        parser.prepare(_first_lines(self.body), _last_lines(self.body))
         return parser
+
+    def begins(self) -> float | None:
+        """Return the first moment near the start of the file."""
+        parser = self.parser()
+        times = (parser.parse(text).time for text in _first_lines(self.body) if text and not text.isspace())
+        return next((time for time in times if time is not None), None)
 
     def part(self, start: int, end: int) -> Part:
         """Return a stretch of it."""
@@ -106,6 +115,23 @@ class Opened:
         Reader(body, self.parser(), trial, facts).read()
         trial.table.close()
         return facts.structured * 5 < facts.events and facts.junk > _JUNK_SHARE * facts.seen
+
+
+def settle(opened: Sequence[Opened]) -> list[Opened]:
+    """Return the logs with each file of a rotated set last changed no later than the next one of it begins.
+
+    Copying and unpacking give all of a set one time of change, by which stamps without a year would each be settled.
+    """
+    begun: dict[str, float | None] = {}
+    settled = []
+    for one in reversed(opened):
+        limit = begun.get(one.stem)
+        if limit is not None and limit < one.changed.timestamp():
+            one = replace(one, changed=datetime.fromtimestamp(limit, UTC))  # noqa: PLW2901 - what is gone on with
+        if one.stem:
+            begun[one.stem] = one.begins()
+        settled.append(one)
+    return settled[::-1]
 
 
 def _broken(sample: bytes) -> bool:

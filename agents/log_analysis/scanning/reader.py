@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from math import isnan, nan
+from math import nan
 
 from agents.log_analysis.formats.events import Assembler, begins
 from agents.log_analysis.formats.parsing import Parser
@@ -47,11 +47,6 @@ class Reader:
         self._rest = 0 if remember else sys.maxsize
         self._tick: Callable[[int], bool] = lambda _lines: True
         self.stopped = False
-
-    @property
-    def moment(self) -> float | None:
-        """Return the last time that was read."""
-        return None if isnan(self._moment) else self._moment
 
     def read(self, start: int = 0, tick: Callable[[int], bool] | None = None) -> None:
         """Read from an offset to the end of the body."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from agents.log_analysis.mining.miner import Miner
 from agents.log_analysis.scanning.ledger import FileFacts, Ledger, Profile
 from agents.log_analysis.scanning.merging import Merger, stopped_note, total_lines
-from agents.log_analysis.scanning.opened import Opened
+from agents.log_analysis.scanning.opened import Opened, settle
 from agents.log_analysis.scanning.progress import Pace, Progress
 from agents.log_analysis.scanning.reader import Reader
 from agents.log_analysis.scanning.readers import LINKS, BrokenReaderError, read_shares
@@ -20,6 +20,7 @@ from agents.log_analysis.scanning.table import Columns, Row, Table
 from agents.log_analysis.sources.bodies import Body
 from agents.log_analysis.sources.files import LogFile
 from agents.log_analysis.sources.opening import open_log
+from agents.log_analysis.sources.rotation import turn
 from kernel import logs
 from kernel.errors import Correctable, NightdeskError
 
@@ -144,7 +145,8 @@ class Scan:
             name = _ROTATION.sub("", file.path.name if file.roots else file.name)
             fallback = file.service or ("" if len(files) == 1 else name)
             zone = file.zone or self._zone or "UTC"
-            one = Opened(len(self.files), file.name, body, changed, file.format, zone, fallback)
+            stem = turn(file.place or file.name)[0] if len(files) > 1 else ""
+            one = Opened(len(self.files), file.name, body, changed, file.format, zone, fallback, stem)
             if one.is_junk(self._scratch):
                 body.close()
                 self.problems.append(_no_log(file.name))
@@ -153,14 +155,12 @@ class Scan:
             self.files.append(file)
             self.facts.append(FileFacts(file.name, size=body.size))
             self._bodies.append(body)
-        return opened
+        return settle(opened)
 
     def _read_here(self, opened: Sequence[Opened], pace: Pace) -> None:
         passed = lines = 0
-        before: tuple[str, float | None] = ("", None)
         for one in opened:
-            rotated = bool(one.fallback) and before[0] == one.fallback  # then it goes on where that one ended
-            body, facts, parser = one.body, self.facts[one.number], one.parser(before[1] if rotated else None)
+            body, facts, parser = one.body, self.facts[one.number], one.parser()
 
             def tick(number: int, one: Opened = one, passed: int = passed, lines: int = lines) -> bool:
                 rows = self._ledger.table.rows
@@ -169,7 +169,6 @@ class Scan:
             reader = Reader(body, parser, self._ledger, facts, file=one.number, fallback=one.fallback)
             if not pace.stopped:
                 reader.read(tick=tick)
-            before = (one.fallback, reader.moment)
             facts.lines, facts.form, facts.confidence = body.lines, parser.form, parser.confidence
             facts.notes += parser.notes
             if pace.stopped:

@@ -38,11 +38,10 @@ def main() -> int:
     out = os.fdopen(order["out"], "r+b")
     ledger = Ledger(Path(), Table(Path(), kept=1, file=out))
     parts: list[dict[str, Any]] = []
-    before: dict[str, float | None] = {}  # when the last file of a set of rotated ones ended
     for part in [Part(**part) for part in order["parts"]]:
         if _STOP.is_set():
             break
-        parts.append(_read(part, ledger, out, before))
+        parts.append(_read(part, ledger, out))
     _say({"result": {"parts": parts, **ledger.state()}})
     return 0
 
@@ -54,7 +53,7 @@ def _obey() -> None:
     os._exit(1)
 
 
-def _read(part: Part, ledger: Ledger, out: BinaryIO, before: dict[str, float | None]) -> dict[str, Any]:
+def _read(part: Part, ledger: Ledger, out: BinaryIO) -> dict[str, Any]:
     # opened anew: a descriptor that is handed on shares its position with the parent and the other readers
     body = Body(open(f"/proc/self/fd/{part.fd}", "rb"), part.end)  # noqa: PTH123, SIM115 - a link of the kernel's
     whole = Body(body.file, part.size or os.fstat(body.file.fileno()).st_size)
@@ -62,7 +61,7 @@ def _read(part: Part, ledger: Ledger, out: BinaryIO, before: dict[str, float | N
     log = Opened(
         part.file, "", whole, datetime.fromisoformat(part.reference), part.form, part.zone, part.fallback
     )
-    parser, facts = log.parser(before.get(part.fallback) if part.fallback else None), FileFacts("")
+    parser, facts = log.parser(), FileFacts("")
     if part.start and (header := _header_before(whole, part.start)):
         parser.parse(header)
     noted = dict(parser.tally.forms)
@@ -73,8 +72,6 @@ def _read(part: Part, ledger: Ledger, out: BinaryIO, before: dict[str, float | N
         return not _STOP.is_set()
 
     reader.read(part.start, tick)
-    before.clear()
-    before[part.fallback] = reader.moment
     ledger.table.spill()
     offsets: array[int] = body.offsets
     place = ledger.table.store(offsets.tobytes())

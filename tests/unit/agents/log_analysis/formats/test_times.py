@@ -225,9 +225,6 @@ def test_the_last_line_settles_the_year_of_the_first() -> None:
     lines = ["Nov 28 10:00:00 h a[1]: x", "Dec  2 10:00:00 h a[1]: x"]
     parser.prepare(lines[:1], [lines[1], "no time"])
     assert [iso(parser.parse(line).time)[:10] for line in lines] == ["2025-11-28", "2025-12-02"]
-    parser = Parser(datetime(2026, 11, 30, tzinfo=UTC))
-    parser.prepare([], [], before=datetime(2024, 12, 31, tzinfo=UTC).timestamp())
-    assert iso(parser.parse("Jan  1 10:00:00 h a[1]: x").time)[:10] == "2025-01-01"
 
 
 def test_clear_dates_settle_the_others() -> None:
