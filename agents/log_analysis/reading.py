@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from agents.log_analysis.formats.times import iso
 from agents.log_analysis.scanning.library import LIBRARY
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.table import Row
+from agents.log_analysis.sources.files import LogFile
 from agents.log_analysis.sources.gathering import Gathering
 from agents.runtime.tools import ToolContext, given_up
 from kernel.errors import Correctable
@@ -89,8 +90,9 @@ def open_reading(ctx: ToolContext) -> Reading:
     files, problems = gathering.gather(work.sources)
     if not files:
         raise problems[0]
+    redactor = make_redactor(settings, work.run_id.encode())
     scan = LIBRARY.scan(
-        files,
+        [cited(file, redactor) for file in files],
         gathering.scratch,
         settings.log_max_bytes,
         settings.log_max_lines,
@@ -98,9 +100,14 @@ def open_reading(ctx: ToolContext) -> Reading:
         zone=settings.log_zone,
         stop=given_up(),
     )
-    redactor = make_redactor(settings, work.run_id.encode())
     told = [redactor.text(clean(str(p))) for p in (*problems, *scan.problems)]
     return Reading(scan, redactor, tuple(told))
+
+
+def cited(file: LogFile, redactor: Redactor) -> LogFile:
+    """Return a file under the name that leaves: what is hidden in lines is hidden in it; its own still finds it."""
+    shown = redactor.text(clean(file.name))
+    return file if shown == file.name else replace(file, name=shown, aliases=(*file.aliases, file.name))
 
 
 def find(scan: Scan, source: str) -> int | None:

@@ -91,3 +91,24 @@ async def test_no_outcome_of_the_routine_holds_one_and_its_placeholders_agree(de
 def test_the_planted_log_holds_them_all() -> None:
     assert len(PLANTED) >= 20
     assert set(seen(planted_log())) == set(PLANTED)
+
+
+async def test_a_secret_in_the_name_of_a_file_is_hidden_and_the_citation_still_resolves(desk, logs) -> None:
+    lines = "".join(f"2026-03-01T06:00:0{n}Z ERROR pool exhausted: 2/2 in use\n" for n in range(9))
+    name = "dump-password=Pl4nt-x9-name\x1b[31m.log"
+    ctx = desk.ctx([logs(name, lines), logs("plain.log", lines)])
+    leaks = [
+        tool
+        for tool, asked in {**ASKED, "context": []}.items()
+        for arguments in asked
+        if "Pl4nt-x9" in str(await answers(desk, ctx, tool, arguments))
+    ]
+    assert leaks == []
+    analysis = await desk.analyse(*(source.path for source in ctx.work.sources))
+    told = analysis.outcome.model_dump_json()
+    assert "Pl4nt-x9" not in told
+    assert "\\u001b" not in told
+    cited = {proof.source for finding in analysis.outcome.findings for proof in finding.evidence}
+    assert any("dump-password=<SECRET:" in source for source in cited)
+    for source in [*cited, name]:
+        assert (await desk.call(ctx, "context", source=source, line=1))["lines"]
