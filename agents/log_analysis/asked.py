@@ -25,7 +25,7 @@ _ENDING = re.compile(r"(?:ures?|ed|ing|es|s)$")
 
 def calls_for(question: Question, span: Span, overview: dict[str, Any]) -> list[CallRequest]:
     """Return the calls a question needs; none where the first look has the answer."""
-    window = {name: value for name, value in (("since", span.since), ("until", span.until)) if value}
+    window = span.arguments
     lines: dict[str, Any] = {**window}
     if question.term:
         lines["pattern"] = re2.escape(question.term) if question.exact else pattern_of(question.term)

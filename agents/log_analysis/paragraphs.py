@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from agents.log_analysis.judging.chains import when
 from agents.log_analysis.judging.reasons import code, doubts_of
 from kernel.contracts import Finding
 from kernel.wording import Words
@@ -29,13 +30,15 @@ _Row = dict[str, Any]
 def verdict(findings: list[Finding], overview: _Row, rows: list[_Row], say: Words, *, brief: bool) -> str:
     """Return the cause in one sentence with its time, the lines that prove it, what speaks for and against it."""
     if not findings:
-        return say("No cause was found. {looked}", looked=looked_at(overview, say))
+        text = say("No cause was found. {looked}", looked=looked_at(overview, say))
+        return text + _window(overview, say)
     top = findings[0]
     sure = say("Most likely cause" if top.score >= _SURE else "Possible cause")
     head = say("{sure} (score {score:.2f}): {title}", sure=sure, score=top.score, title=top.title)
-    began = rows[0]["first"]["time"] if rows else ""
+    began = min(rows, key=when)["first"]["time"] if rows else ""
     if began:
         head += say(". Since {time}.", time=began)
+    head += _window(overview, say)
     lines = "\n".join(f"- {e.source}:{e.line}  {code(e.quote)}" for e in top.evidence[: 1 if brief else 4])
     if brief:
         return f"{head}\n\n{lines}"
@@ -64,6 +67,9 @@ def observations(overview: _Row, findings: list[Finding], say: Words) -> list[st
     if not findings and overview.get("changes"):
         texts.append("\n".join([say("Changes seen:"), *map(quoted, overview["changes"][:_CHANGES])]))
     notes = [f"{f['source']}: {_note(n, say)}" for f in overview.get("files", []) for n in f.get("notes", [])]
+    if strays := (overview.get("window") or {}).get("strays"):
+        text = "{count} lines are stamped far from all others: their times are not believed"
+        notes.insert(0, say(text, count=strays))
     if notes:
         texts.append("\n".join([say("Reading notes:"), *(f"- {note}" for note in notes[:_NOTES])]))
     return texts
@@ -115,6 +121,16 @@ def harmless(quote: str) -> bool:
 def quoted(hit: _Row) -> str:
     """Return a line to cite as an item of a list."""
     return f"- {hit['source']}:{hit['line']}  {code(hit['quote'])}"
+
+
+def _window(overview: _Row, say: Words) -> str:
+    """Return that a window was asked about, and nothing outside of it was judged."""
+    asked = overview.get("asked") or {}
+    if not any(asked.values()):
+        return ""
+    text = " Only the {events} events of the window asked about were judged: {start} to {end}."
+    start, end = asked["since"] or say("the beginning"), asked["until"] or say("the end")
+    return say(text, start=start, end=end, events=overview.get("events", 0))
 
 
 def _listed(heading: str, items: list[str], say: Words) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.log_analysis.judging.causes import top_rows
+from agents.log_analysis.judging.chains import when
 from agents.log_analysis.judging.durations import lasting
-from agents.log_analysis.judging.reasons import code
+from agents.log_analysis.judging.reasons import code, last_of, over
 from agents.log_analysis.paragraphs import quoted
 from agents.log_analysis.questions import Question
 from agents.runtime.spec import DoneCall
@@ -153,27 +155,23 @@ def _began(found: dict[str, Any], say: Words) -> str:
 
 
 def _started(overview: dict[str, Any], say: Words) -> str:
-    rows = overview.get("problems", [])
+    rows = top_rows(overview)
     if not rows:
         return ""
-    first = min(rows, key=lambda row: (row["first"]["time"] or "~", row["first"]["line"]))["first"]
-    onset = overview.get("onset") or first["time"]
+    first = min(rows, key=when)["first"]
     text = "It began at {time}; the first line of trouble is {where}."
-    where = _where(first)
-    return say(text, time=onset or say("no time"), where=where)
+    return say(text, time=first["time"] or say("no time"), where=_where(first))
 
 
 def _recovered(overview: dict[str, Any], say: Words) -> str:
-    rows = overview.get("problems", [])
+    rows = top_rows(overview)
     if not rows:
         return ""
-    row = rows[0]
-    same = [r.get("last") or r["first"] for r in rows if r["kind"] == row["kind"]]
-    last = max(same, key=lambda spot: (spot["time"], spot["line"]))
-    if spot := row.get("recovered"):
+    last = max(map(last_of, rows), key=lambda spot: (spot["time"], spot["line"]))
+    if spot := over(rows, "recovered"):
         text = "Yes: a line says so at {time} ({where})."
         return f"{say(text, time=spot['time'], where=_where(spot))}\n\n{quoted(spot)}"
-    if quiet := row.get("quiet"):
+    if quiet := over(rows, "quiet"):
         text = "It stopped: last at {time}, and not once in the {told} after, in which other lines went on ({where})."
         return say(text, time=last["time"], told=quiet["told"], where=_where(quiet))
     text = "No line says so: it came last at {time} (line {line}), and the log ends at {end}."

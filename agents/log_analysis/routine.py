@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Any
 
 import re2
 
-from agents.log_analysis.answering import answered, conclude, memory_outcome
+from agents.log_analysis.answering import answered, conclude
 from agents.log_analysis.asked import calls_for
 from agents.log_analysis.questions import Question, question_of, quoted_term
+from agents.log_analysis.remembered import DIRECTED, directed
 from agents.log_analysis.replies import LEADS, reply
 from agents.log_analysis.spans import Span, span_of
 from agents.log_analysis.wording import words
 from agents.runtime.spec import CallRequest, DoneCall, Turn, TurnView
-from kernel.contracts import MemoryHit, NotDone, Outcome
+from kernel.contracts import NotDone, Outcome
 from kernel.sentences import statements
 from kernel.states import CallState
 from kernel.wording import Words
@@ -34,11 +34,8 @@ _LISTED = re.compile(
 )
 _ASKED_NOTE = "asked for"
 _CONTAINS = re.compile(r"(?i)\b(?:contain(?:s|ing)?|match(?:es|ing)?|with the word)\s+([\w.:/-]{2,60})")
-#: A memory's pattern is looked for from the end: what happens now proves it, not the incident it was learnt from.
-_DIRECTED: dict[str, Any] = {"level": "warning", "limit": 8, "newest_first": True}
-_NEWEST_ERROR: dict[str, Any] = {"level": "error", "limit": 1, "newest_first": True}
-#: Seconds by which the newest hit may be older than the newest error and still belong to the same incident.
-_CURRENT = 900.0
+#: Turns that a cause takes after the first look: errors, before and after, the answer; a further look needs one more.
+_TURNS = 3
 _LAST = re.compile(r"(?i)\b(?:last|latest|newest|most recent)\b\s*(\d{1,3})?|最(?:近|后|新)的?\s*(\d{1,3})?")
 
 
@@ -49,20 +46,24 @@ def routine(view: TurnView) -> Turn:
     question = None if "alertname" in view.work.labels else question_of(view.work.request)
     hits = view.calls("overview")
     if not hits:
-        directed = None if question else _directed(view)
-        return directed or _ask(view, [CallRequest(tool="overview")], "a first look at the logs")
-    first = hits[-1]
+        known = None if question else directed(view)
+        return known or _ask(view, [CallRequest(tool="overview")], "a first look at the logs")
+    first = next((c for c in reversed(hits) if c.state == CallState.done), hits[-1])
     if first.state != CallState.done:
         return _end(_failed(view, first))
     overview = first.value or {}
-    span = _span(view, overview)
+    span = _span(view, hits[0].value or {})
     if question and (turn := _question(view, question, span, overview)):
         return turn
+    if span and len(hits) == 1 and view.turns_left > _TURNS:
+        again = CallRequest(tool="overview", arguments=span.around.arguments)
+        return _ask(view, [again], "the window that was asked about")
+    span = span.around
     if not _wide_searches(view):
         return _ask(view, _searches(view, overview, span), "the errors themselves")
     if overview.get("problems") and not _compared(view):
-        return _ask(view, _comparisons(overview), "before and after the trouble began")
-    return _end(conclude(view, overview, lead=_lead(view, question, overview), span=span))
+        return _ask(view, _comparisons(overview, hits[0].value or {}), "before and after the trouble began")
+    return _end(conclude(view, overview, lead=_lead(view, question, overview)))
 
 
 def _span(view: TurnView, overview: dict[str, Any]) -> Span:
@@ -110,7 +111,7 @@ def _end(outcome: Outcome) -> Turn:
 
 
 def _searches(view: TurnView, overview: dict[str, Any], span: Span) -> list[CallRequest]:
-    window = {name: value for name, value in (("since", span.since), ("until", span.until)) if value}
+    window = span.arguments
     calls = [CallRequest(tool="search", arguments={"level": "error", "limit": _ERRORS, **window})]
     if not overview.get("problems"):
         calls.append(CallRequest(tool="search", arguments={"pattern": _WORDS, "limit": _ERRORS, **window}))
@@ -136,78 +137,24 @@ def asked_term(request: str) -> str:
     return found[1].strip() if found else ""
 
 
-def _comparisons(overview: dict[str, Any]) -> list[CallRequest]:
+def _comparisons(overview: dict[str, Any], whole: dict[str, Any]) -> list[CallRequest]:
+    """Return calls that set the onset apart from what was before it, up to the end of the window asked about."""
     top = overview["problems"][0]["first"]
     split = overview.get("onset") or top["time"]
-    arguments = {"split_at": split} if split else {"split_at": f"line {top['line']}", "source": top["source"]}
+    start, until = whole.get("window", {}).get("from", ""), overview.get("asked", {}).get("until", "")
+    if split and start < split < until:
+        arguments = {"before": f"{start}..{split}", "after": f"{split}..{until}"}
+    else:
+        arguments = (
+            {"split_at": split} if split else {"split_at": f"line {top['line']}", "source": top["source"]}
+        )
     around = {"source": top["source"], "line": top["line"], "before": 4, "after": 8}
     return [CallRequest(tool="compare", arguments=arguments), CallRequest(tool="context", arguments=around)]
 
 
-# --- what a memory knows already ---------------------------------------------------------------------------
-
-
-def _hints(view: TurnView) -> list[tuple[MemoryHit, str]]:
-    hints = []
-    for memory in view.work.memories:
-        pattern = memory.slots.get("pattern")
-        if memory.tier == "high" and isinstance(pattern, str) and 3 <= len(pattern) <= 400:  # noqa: PLR2004 - a phrase
-            hints.append((memory, pattern))
-    return hints[:2]
-
-
-def directed_pattern(pattern: str) -> str:
-    """Return a search pattern that finds a memory's pattern both as an expression and word by word."""
-    literal = re2.escape(pattern)
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        re2.compile(pattern, options=options)
-    except re2.error:
-        return str(literal)
-    return str(literal) if literal == pattern else f"(?:{literal})|(?:{pattern})"
-
-
-def _directed(view: TurnView) -> Turn | None:
-    """Look first for what a memory says the cause was; end at once if the log says so too, and says so now."""
-    hints = _hints(view)
-    if not hints or "search" not in view.tools:
-        return None
-    made = view.calls("search")
-    if not made:
-        calls = [
-            CallRequest(tool="search", arguments={**_DIRECTED, "pattern": directed_pattern(p)})
-            for _, p in hints
-        ]
-        calls.append(CallRequest(tool="search", arguments=_NEWEST_ERROR))
-        return Turn(
-            text="Looking for what an earlier incident was caused by.", calls=calls, note="directed by memory"
-        )
-    newest = made[len(hints)] if len(made) > len(hints) else None
-    for (memory, pattern), call in zip(hints, made, strict=False):
-        if call.state == CallState.done and (call.value or {}).get("total") and _current(call, newest):
-            return _end(memory_outcome(view, memory, pattern, call.value))
-    return None
-
-
-def _current(call: DoneCall, newest: DoneCall | None) -> bool:
-    """Tell whether the newest hit is about as new as the newest error: an old incident explains no new one."""
-    hit = call.value["hits"][0]["time"] if call.value.get("hits") else ""
-    errors = (newest.value or {}).get("hits", []) if newest and newest.state == CallState.done else []
-    if not hit or not errors or not errors[0]["time"]:
-        return bool(call.value.get("hits"))
-    return (
-        datetime.fromisoformat(errors[0]["time"]) - datetime.fromisoformat(hit)
-    ).total_seconds() <= _CURRENT
-
-
 def _wide_searches(view: TurnView) -> list[DoneCall]:
     return [
-        c
-        for t in view.turns
-        if t.note not in ("directed by memory", _ASKED_NOTE)
-        for c in t.calls
-        if c.tool == "search"
+        c for t in view.turns if t.note not in (DIRECTED, _ASKED_NOTE) for c in t.calls if c.tool == "search"
     ]
 
 

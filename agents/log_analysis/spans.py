@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 #: What "at 10:20" reaches to either side.
 _AROUND = timedelta(minutes=1)
+#: … and where the cause of what was then is looked for.
+_BEFORE = timedelta(minutes=15)
 
 _T = r"((?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d{1,6})?(?:Z|[+-]\d{2}:?\d{2})?)"
 _BETWEEN = re.compile(
@@ -36,6 +38,19 @@ class Span:
 
     def __bool__(self) -> bool:
         return bool(self.since or self.until)
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """Return the window as tools take it."""
+        return {name: value for name, value in (("since", self.since), ("until", self.until)) if value}
+
+    @property
+    def around(self) -> Span:
+        """Return the window to look for a cause in: that of a moment is wider, as causes come before what they do."""
+        if not (self.at and self.since and self.until):
+            return self
+        moment = datetime.fromisoformat(self.at)
+        return Span(_iso(moment - _BEFORE), _iso(moment + _BEFORE))
 
 
 def span_of(request: str, start: str, end: str) -> Span:

@@ -17,18 +17,22 @@ from kernel.settings import Settings
 
 
 @tool(timeout=SCAN_SECONDS)
-def overview(ctx: ToolContext, source: str = "") -> dict[str, Any]:
+def overview(ctx: ToolContext, source: str = "", since: str = "", until: str = "") -> dict[str, Any]:
     """Look at the logs first: time window, levels, problems ranked by how likely they are the root, changes.
 
-    Call it once at the start. Each problem has a count, its first line to cite and its first and last time.
+    Call it once at the start, and again for a window that was asked about: all is then judged by its lines alone.
+    Each problem has a count, its first line to cite and its first and last time.
 
     Args:
         source: One source by name; empty for all sources of the run.
+        since: ISO time, inclusive; empty for the beginning.
+        until: ISO time, inclusive; empty for the end.
 
-    Example: overview()
+    Example: overview(since="2026-11-29T10:00:00Z", until="2026-11-29T10:30:00Z")
     """
     reading = open_reading(ctx)
-    return overview_of(reading, reading.number(source))
+    start, end = read_time(since, "since"), read_time(until, "until")
+    return overview_of(reading, reading.number(source), start, end)
 
 
 @tool(timeout=SCAN_SECONDS)

@@ -14,6 +14,9 @@ ZH: Phrases = {
     "Most likely cause": "最可能的原因",
     "Possible cause": "可能的原因",
     "{sure} (score {score:.2f}): {title}": "{sure}（可信度 {score:.2f}）：{title}",
+    " Only the {events} events of the window asked about were judged: {start} to {end}.": (
+        "只看了所问时间段（{start} 至 {end}）内的 {events} 条记录。"
+    ),
     "Other candidates:": "其他可能：",
     "Services by what changed between the two windows: {told}.": "按两个时间段之间的变化排列的服务：{told}。",
     "- {title} (score {score:.2f}, {where})": "- {title}（可信度 {score:.2f}，{where}）",
@@ -38,6 +41,15 @@ ZH: Phrases = {
     ),
     "{count} stack traces of {exception} lead to {frame} ({where})": (
         "{count} 个 {exception} 堆栈指向 {frame}（{where}）"
+    ),
+    "at least {count} stack traces of {exception} lead to {frame} ({where})": (
+        "至少 {count} 个 {exception} 堆栈指向 {frame}（{where}）"
+    ),
+    "it was there before the window asked about, at {time} already ({where})": (
+        "它在所问时间段之前就已存在：{time}（{where}）"
+    ),
+    "the log holds nothing but trouble, so what is usual cannot be told from what is new": (
+        "日志中只有异常，无法区分平常与新出现的情况"
     ),
     "it names what is wrong itself, not what follows from it": "它指明的是问题本身，而不是后果",
     "it took {low} to {high}, {median} in the middle, measured {measured} times": (
@@ -92,6 +104,9 @@ ZH: Phrases = {
     "{name} is silent for {told}, from {start} to {end}.": "{name} 从 {start} 到 {end} 沉默了 {told}。",
     "Starts and restarts:": "启动与重启：",
     "Changes seen:": "看到的变更：",
+    "{count} lines are stamped far from all others: their times are not believed": (
+        "{count} 行的时间与其他所有行相距甚远：不予采信"
+    ),
     "Reading notes:": "读取说明：",
     "Lines that were asked for": "所要的日志行",
     "Error lines": "错误日志行",

@@ -74,7 +74,8 @@ def _print_told(console: Console, title: str, lines: Sequence[str]) -> None:
 
 def _trace(row: Mapping[str, Any]) -> str:
     where = f"{row['source']}:{row['line']}"
-    return f"{row['count']:,} × {row['exception']}  {row.get('frame', '')}  {where}"
+    least = "≥ " if row.get("at_least") else ""
+    return f"{least}{row['count']:,} × {row['exception']}  {row.get('frame', '')}  {where}"
 
 
 def _at(row: Mapping[str, Any], text: str, *, utc: bool) -> str:

@@ -32,7 +32,7 @@ def trace_rows(reading: Reading, summary: Summary, file: int | None) -> list[_Ro
 
 def _trace(reading: Reading, trace: Trace) -> _Row:
     names = [reading.text(reading.scan.services[n], 60) for n, _ in trace.services.most_common(3) if n]
-    return {
+    row: _Row = {
         "exception": reading.text(trace.exception, 120),
         "frame": reading.text(trace.frame, 140),
         "count": trace.count,
@@ -42,6 +42,7 @@ def _trace(reading: Reading, trace: Trace) -> _Row:
         **reading.spot(trace.first.file, trace.frame_line),
         "root": reading.spot(trace.first.file, trace.root_line),
     }
+    return {**row, "at_least": True} if trace.partial else row
 
 
 def restart_rows(reading: Reading, summary: Summary, file: int | None) -> list[_Row]:

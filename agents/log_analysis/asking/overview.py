@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +22,7 @@ from agents.log_analysis.judging.problems import problems
 from agents.log_analysis.judging.recordings import second
 from agents.log_analysis.reading import Reading, fit
 from agents.log_analysis.scanning.summary import Group, Summary, summarise
+from agents.log_analysis.scanning.within import within
 
 #: Rows of each list; the answer is cut to its budget besides.
 _TOP = 6
@@ -48,17 +50,24 @@ _TRIMS = (
 _Row = dict[str, Any]
 
 
-def overview_of(reading: Reading, file: int | None) -> _Row:
-    """Return the overview as the tool answers it."""
+def overview_of(
+    reading: Reading, file: int | None, since: float | None = None, until: float | None = None
+) -> _Row:
+    """Return the overview as the tool answers it; of a window, where one is named, judged beside the whole log."""
+    whole = None
+    if since is not None or until is not None:
+        whole = summarise(reading.scan, file)
+        reading = replace(reading, scan=within(reading.scan, since, until))
     scan = reading.scan
     summary = summarise(scan, file)
-    found, split = second(scan, summary, problems(scan, summary), file)
+    found, split = second(scan, summary, problems(scan, summary, whole), file)
     changes = turns(reading, summary, file)
     measured = slow_rows(reading, summary, file)
-    rows = suspects(reading, summary, found, changes, measured, file)
+    rows = suspects(reading, summary, found, changes, measured, file, whole)
     onset = onset_of(found, rows) if split is None else iso(split)
     answer = {
-        "window": {"from": iso(summary.start), "to": iso(summary.end)},
+        "window": {"from": iso(summary.start), "to": iso(summary.end), "strays": summary.strays},
+        "asked": {"since": iso(since), "until": iso(until)},
         "events": summary.events,
         "lines": sum(f.lines for n, f in enumerate(scan.facts) if file in (None, n)),
         "levels": {Level(n).name: c for n, c in sorted(summary.levels.items())},

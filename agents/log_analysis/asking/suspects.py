@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.log_analysis.asking.digest import places
 from agents.log_analysis.asking.measures import growth_rows, status_rows
+from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.aftermath import aftermath
 from agents.log_analysis.judging.changepoints import Change
@@ -36,11 +37,20 @@ def suspects(
     changes: Sequence[Change],
     measured: list[_Row],
     file: int | None,
+    whole: Summary | None = None,
 ) -> list[_Row]:
-    """Return what may be the cause, the likeliest first: lines that tell of trouble, and what was measured."""
+    """Return what may be the cause, the likeliest first: lines that tell of trouble, and what was measured.
+
+    Where the reading is a window of a log, `whole` is the summary of all of it.
+    """
     rows = [_row(reading, p, cited=n < _CITED) for n, p in enumerate(found[:PROBLEMS])]
     for row, problem in zip(rows[:_CITED], found, strict=False):
         row.update(_facts(reading, summary, problem, found, changes))
+        if (
+            whole is not None
+            and (before := whole.groups[problem.group.template].first) != problem.group.first
+        ):
+            row["before"] = reading.at(before, problem.profile.message[:20])
     placed = places(reading, [p.group.template for p in found[:_CITED]], file)
     for row in rows[:_CITED]:
         row.update({"where": placed[row["id"]]} if row["id"] in placed else {})
@@ -106,9 +116,10 @@ def _row(reading: Reading, problem: Problem, *, cited: bool) -> dict[str, Any]:
 def _facts(
     reading: Reading, summary: Summary, problem: Problem, found: list[Problem], changes: Sequence[Change]
 ) -> _Row:
-    """Return what speaks for and against a problem: its rank, its rise, who blames it, what came after it."""
-    row: _Row = {"rank": problem.rank}
+    """Return what speaks for and against a problem: first or not, its rise, who blames it, what came after."""
     group = problem.group
+    errors = [p.group.first.time for p in found if p.group.level >= Level.error]
+    row: _Row = {"earliest": True} if errors and group.first.time == min(errors) else {}
     rise = next((c for c in changes if c.template == group.template and c.direction in _RISES), None)
     if rise is not None:
         row["rise"] = {"time": iso(rise.moment), "direction": rise.direction, "fold": round(rise.fold, 1)}

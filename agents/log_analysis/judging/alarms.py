@@ -72,6 +72,7 @@ _OWN_FILES = re.compile(
 _TO_LEVEL = re.compile(
     r"^.{0,120}?\b(?:FATAL|ERROR|CRITICAL|SEVERE|FAILURE|ALERT|EMERG|WARN(?:ING)?)\b[\s:|\])-]+"
 )
+TRICKLES = "it trickles through the whole log, so it is hardly what changed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +119,7 @@ def _judged(scan: Scan, summary: Summary, group: Group, *, dumped: bool, lesser:
         against += ("this log calls its failures fatal, and this line only an error",)
     if is_trickle(group, summary):
         score += _TRICKLE_FATAL if group.level >= Level.fatal else _TRICKLE
-        against += ("it trickles through the whole log, so it is hardly what changed",)
+        against += (TRICKLES,)
     return Alarm(
         template=group.template,
         count=group.count,

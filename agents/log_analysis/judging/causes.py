@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from agents.log_analysis.judging.chains import chain_text, when
-from agents.log_analysis.judging.reasons import against_of, evidence, reasons_of
+from agents.log_analysis.judging.reasons import against_of, evidence, last_of, reasons_of
 from agents.log_analysis.judging.titles import phrase, title
 from agents.log_analysis.kinds import ERROR, GROWTH, KINDS, SLOW, SYMPTOM
 from kernel.contracts import Evidence, Finding
@@ -149,9 +149,7 @@ def _detail(
 
 def _how_often(cause: Cause, say: Words) -> str:
     first = cause.first["first"]
-    last = max(
-        (r.get("last") or r["first"] for r in cause.rows), key=lambda spot: (spot["time"], spot["line"])
-    )
+    last = max(map(last_of, cause.rows), key=lambda spot: (spot["time"], spot["line"]))
     lines = say("1 line tells") if cause.count == 1 else say("{count} lines tell", count=cause.count)
     where = f"{first['source']}:{first['line']}"
     if not first["time"]:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from agents.log_analysis.formats.levels import Level
-from agents.log_analysis.judging.alarms import alarms, well
+from agents.log_analysis.judging.alarms import TRICKLES, alarms, well
 from agents.log_analysis.kinds import ERROR, SYMPTOM, Kind
 from agents.log_analysis.scanning.scan import Profile, Scan
 from agents.log_analysis.scanning.summary import PARTS, Group, Summary
@@ -20,6 +20,10 @@ EARLY = 4
 BURST_FACTOR = 5.0
 #: Warnings without an error beside them count from so many on.
 WARNINGS = 5
+
+#: A log with fewer lines of health than this share says nothing of what is usual.
+_HEALTHY = 0.02
+_ONLY_TROUBLE = "the log holds nothing but trouble, so what is usual cannot be told from what is new"
 
 #: What each fact adds to the weight of a kind. Set by hand on made-up incidents, not fitted to a data set.
 FIRST = 0.35
@@ -60,10 +64,18 @@ class Problem:
     doubts: tuple[str, ...] = ()
 
 
-def problems(scan: Scan, summary: Summary) -> list[Problem]:
-    """Return all problems, the likeliest root first."""
-    found = [p for g in summary.groups.values() if (p := _problem(scan.profiles[g.template], g))]
-    verdicts = {alarm.template: alarm for alarm in alarms(scan, summary)}
+def problems(scan: Scan, summary: Summary, whole: Summary | None = None) -> list[Problem]:
+    """Return all problems, the likeliest root first.
+
+    Where the scan is a window of a log, `whole` is the summary of all of it: only there one sees what is chronic.
+    """
+    whole = whole or summary
+    found = [
+        p
+        for g in summary.groups.values()
+        if (p := _problem(scan.profiles[g.template], g, whole.groups[g.template]))
+    ]
+    verdicts = {alarm.template: alarm for alarm in alarms(scan, whole)}
     for problem in found:
         verdict = verdicts.get(problem.group.template)
         if verdict is not None and not verdict.raised:
@@ -71,10 +83,14 @@ def problems(scan: Scan, summary: Summary) -> list[Problem]:
     errors = any(p.group.level >= Level.error for p in found)
     if not errors:
         found = [p for p in found if p.group.count >= WARNINGS or p.kind.alone or _full(p.profile.message)]
-    sudden = sorted((p for p in found if not p.chronic), key=_order)
-    strong = [p for p in sudden if p.group.level >= Level.error] or sudden
+    bare = _bare(whole, found)
+    sudden = sorted((p for p in found if not p.chronic), key=(lambda p: -p.group.count) if bare else _order)
+    new = [
+        p for p in sudden if whole.groups[p.group.template].first == p.group.first
+    ]  # and not from before a window
+    strong = [p for p in new if p.group.level >= Level.error] or new
     for rank, problem in enumerate(strong):
-        problem.rank = rank
+        problem.rank = rank + bare  # by numbers alone the first is less sure than by what came first
     names = _names(scan, found)
     for problem in found:
         problem.blames = _blamed(scan, problem, names)
@@ -82,8 +98,26 @@ def problems(scan: Scan, summary: Summary) -> list[Problem]:
     return sorted(found, key=lambda p: (-p.score, _order(p)))
 
 
-def _problem(profile: Profile, group: Group) -> Problem | None:
-    """Judge one template: errors always, warnings of a known kind, other lines only where they leave no doubt."""
+def _bare(whole: Summary, found: list[Problem]) -> bool:
+    """Tell whether a log holds nothing but trouble that is there all the time; then no problem is chronic.
+
+    Such are exports of errors alone: what was usual before stands in no line of them.
+    """
+    events = sum(whole.levels.values())
+    healthy = sum(count for level, count in whole.levels.items() if level < Level.warning)
+    if healthy > _HEALTHY * events or not all(p.chronic for p in found):
+        return False
+    for problem in found:
+        problem.chronic = False
+        problem.doubts = (*(d for d in problem.doubts if d != TRICKLES), _ONLY_TROUBLE)
+    return bool(found)
+
+
+def _problem(profile: Profile, group: Group, whole: Group) -> Problem | None:
+    """Judge one template: errors always, warnings of a known kind, other lines only where they leave no doubt.
+
+    `whole` is its group in all of the log.
+    """
     kind = profile.kind
     if group.level < Level.error:
         if kind is None or (group.level < Level.warning and not kind.alone):
@@ -94,10 +128,10 @@ def _problem(profile: Profile, group: Group) -> Problem | None:
             return None
         if group.level < Level.warning and not kind.pattern.search(_NAMED.sub(" ", profile.message)):
             return None
-    usual = sorted(group.parts)[PARTS // 2]
-    burst = max(group.parts) >= BURST_FACTOR * max(1, usual) and usual > 0
-    early = any(group.parts[:EARLY])  # what begins later and stays has changed something
-    chronic = group.spread >= CHRONIC_SHARE and early and not burst
+    usual = sorted(whole.parts)[PARTS // 2]
+    burst = max(whole.parts) >= BURST_FACTOR * max(1, usual) and usual > 0
+    early = any(whole.parts[:EARLY])  # what begins later and stays has changed something
+    chronic = whole.spread >= CHRONIC_SHARE and early and not burst
     return Problem(group, profile, kind or ERROR, chronic, burst)
 
 
@@ -159,6 +193,6 @@ def _score(problem: Problem, *, early: bool) -> float:
         score += FIRST / (1 + problem.rank)
     if problem.blames:
         score += _NAMES_CULPRIT
-    if problem.doubts and not problem.chronic:
+    if not problem.chronic and set(problem.doubts) - {_ONLY_TROUBLE}:
         score += _DOUBT
     return score + _MANY * min(1.0, math.log10(problem.group.count) / 4)

@@ -36,12 +36,7 @@ def reasons_of(rows: Sequence[_Row], overview: _Row, change: _Row | None, say: W
     found = [*_measured(top, say), *_grown(top, say), *_state(top, say)]
     if top["kind"] in _USED_UP:
         found += [text for row in overview.get("problems", []) for text in _grown(row, say)][:1]
-    if (
-        top.get("rank") == 0
-        and not top.get("chronic")
-        and top["level"] in ("error", "fatal")
-        and len(rows[0]["first"]["time"])
-    ):
+    if top.get("earliest"):
         found.append(say("it is the earliest error of the log, at {time}", time=top["first"]["time"]))
     found += _rise(top, say)
     if change is not None:
@@ -56,6 +51,8 @@ def reasons_of(rows: Sequence[_Row], overview: _Row, change: _Row | None, say: W
     if trace := _trace(rows, overview):
         where = f"{trace['source']}:{trace['line']}"
         text = "{count} stack traces of {exception} lead to {frame} ({where})"
+        if trace.get("at_least"):
+            text = "at least {count} stack traces of {exception} lead to {frame} ({where})"
         found.append(
             say(
                 text,
@@ -79,11 +76,14 @@ def doubts_of(rows: Sequence[_Row], say: Words = ENGLISH) -> list[str]:
     if names := sorted({row["blames"] for row in rows if row.get("blames")}):
         found.append(say("it names another service as failing: {names}", names=", ".join(map(code, names))))
     found += [say.plain(doubt) for doubt in top.get("doubts", [])]
-    if spot := top.get("recovered"):
+    if spot := top.get("before"):
+        text = "it was there before the window asked about, at {time} already ({where})"
+        found.append(say(text, time=spot["time"], where=_where(spot)))
+    if spot := over(rows, "recovered"):
         found.append(
             say("a line says that it was over at {time} ({where})", time=spot["time"], where=_where(spot))
         )
-    if quiet := top.get("quiet"):
+    if quiet := over(rows, "quiet"):
         text = "not once in the last {told} of the log, in which other lines went on ({where})"
         found.append(say(text, told=quiet["told"], where=_where(quiet)))
     return found
@@ -92,10 +92,23 @@ def doubts_of(rows: Sequence[_Row], say: Words = ENGLISH) -> list[str]:
 def against_of(rows: Sequence[_Row]) -> list[Evidence]:
     """Return the lines that speak against a cause: it was there from the start, it was over, all went well later."""
     top = rows[0]
-    spots = [top[name] for name in ("recovered", "quiet") if top.get(name)]
+    spots = [spot for name in ("recovered", "quiet") if (spot := over(rows, name))]
+    spots += [top["before"]] if top.get("before") else []
     if all(row.get("chronic") for row in rows):
         spots.insert(0, top["first"])
     return evidence(spots)[:_AGAINST]
+
+
+def over(rows: Sequence[_Row], name: str) -> _Row:
+    """Return what says that a cause is over (`recovered` or `quiet`), where no other line of it came later."""
+    spot: _Row = rows[0].get(name) or {}
+    return spot if spot and all(last_of(row)["time"] <= spot["time"] for row in rows) else {}
+
+
+def last_of(row: _Row) -> _Row:
+    """Return where a row was last seen."""
+    spot: _Row = row.get("last") or row["first"]
+    return spot
 
 
 def evidence(spots: Iterable[_Row]) -> list[Evidence]:

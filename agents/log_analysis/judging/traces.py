@@ -51,7 +51,10 @@ _CAUSED = re.compile(r"^\s*(?:Caused by: |---> )")
 
 @dataclass
 class Trace:
-    """Traces with one root exception and one own frame. `frame_line` is where the first of them shows that frame."""
+    """Traces with one root exception and one own frame. `frame_line` is where the first of them shows that frame.
+
+    `partial` tells that not all lines of its kind were read, so that there may be more than `count`.
+    """
 
     exception: str
     frame: str
@@ -61,13 +64,16 @@ class Trace:
     count: int = 0
     services: Counter[int] = field(default_factory=Counter)
     templates: set[int] = field(default_factory=set)
+    partial: bool = False
 
 
 def traces(scan: Scan, summary: Summary, file: int | None) -> list[Trace]:
-    """Return the groups of traces, the most frequent first; of a kind of line with very many, the first are counted."""
+    """Return the groups of traces, the most frequent first; of a kind of line with very many, the first are read."""
     groups: dict[tuple[str, str], Trace] = {}
+    seen: Counter[int] = Counter()
     for row, lines in _events(scan, summary, file):
         template = scan.miner.final(row.template)
+        seen[template] += 1
         root, offset = _root(lines)
         found = own_frame(lines[offset:]) or own_frame(lines)
         if not root or found is None:
@@ -80,6 +86,8 @@ def traces(scan: Scan, summary: Summary, file: int | None) -> list[Trace]:
         trace.count += 1
         trace.services[row.service] += 1
         trace.templates.add(template)
+    for trace in groups.values():
+        trace.partial = any(summary.groups[t].count > seen[t] for t in trace.templates)
     return sorted(groups.values(), key=lambda t: (-t.count, t.first.line))
 
 
@@ -137,8 +145,9 @@ def _events(scan: Scan, summary: Summary, file: int | None) -> Iterator[tuple[Ro
         for at, template in enumerate(columns.template):
             if template not in numbers or (file is not None and columns.file[at] != file):
                 continue
-            looked[template] += 1
-            if looked[template] > _LOOKED:
+            number = final(template)
+            looked[number] += 1
+            if looked[number] > _LOOKED:
                 continue
             row = Row._make(column[at] for column in columns)
             same = at < last and columns.file[at + 1] == row.file and columns.line[at + 1] > row.line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -115,6 +116,12 @@ class Ledger:
         self.table.add(cells)
         if known.change and len(self.changes) < CHANGE_LIMIT:
             self.changes.append(Row(*cells))
+
+    def over(self, table: Table) -> Ledger:
+        """Return this ledger with other rows, and a copy of its profiles."""
+        other = copy.copy(self)
+        other.table, other.profiles = table, dict(self.profiles)
+        return other
 
     def state(self) -> dict[str, Any]:
         """Return all but the rows as JSON: what one process tells another."""

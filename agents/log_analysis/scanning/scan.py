@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import threading
 import weakref
@@ -60,6 +61,7 @@ class Scan:
         self._scratch, self._max_bytes, self._max_lines = scratch, max_bytes, max_lines
         self._readers, self._zone = readers, zone
         self._stop = stop or threading.Event()
+        self._whole: Scan | None = None
         weakref.finalize(self, _close, self._bodies, self._ledger)
 
     @property
@@ -102,6 +104,17 @@ class Scan:
         many = len(self.miner.templates) + len(self.profiles)
         lines = sum(facts.lines for facts in self.facts)
         return self.table.memory + many * _TEMPLATE_BYTES + lines // _LINES_PER_BYTE
+
+    @property
+    def scratch(self) -> Path:
+        """Return the folder for what memory does not hold."""
+        return self._scratch
+
+    def over(self, table: Table) -> Scan:
+        """Return this scan with other rows, and profiles of its own; it holds this one, and with it its files, open."""
+        view = copy.copy(self)
+        vars(view).update(summaries={}, _whole=self, _ledger=self._ledger.over(table))
+        return view
 
     @property
     def stopped(self) -> bool:

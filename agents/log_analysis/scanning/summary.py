@@ -90,9 +90,9 @@ class _Chunks:
                 begin, end = bisect_left(columns.file, self._file), bisect_right(columns.file, self._file)
             size = len(columns.file)
             if begin < end:
-                if end - begin < size:
-                    columns = Columns._make(column[begin:end] for column in columns)
-                yield position + begin, self._bounded(columns)
+                whole = end - begin == size
+                part = columns if whole else Columns._make(column[begin:end] for column in columns)
+                yield position + begin, self._bounded(part)
             position += size
 
     def _bounded(self, columns: Columns) -> Columns:

@@ -110,6 +110,30 @@ async def test_a_window_narrows_the_search_for_a_cause(desk, log) -> None:
     assert "pool exhausted" not in told.split("\n\n")[0]
     late = await answer(desk, log, "requests fail since 10:25, find the cause")
     assert "pool exhausted" in late.split("\n\n")[0]
+    assert "it was there before the window asked about, at 2026-11-28T10:20:00.000Z already" in late
+
+
+@pytest.mark.parametrize(
+    ("window", "cause"), [("between 10:00 and 10:30", "disk full"), ("at 11:05", "certificate has expired")]
+)
+async def test_the_ranking_of_causes_is_that_of_the_window_asked_about(
+    desk, logs, window: str, cause: str
+) -> None:
+    said = {600: "disk full: no space left on device", 4000: "certificate has expired for peer 10.0.0.8"}
+    rows = []
+    for n in range(0, 5400, 3):
+        text = next((f"ERROR store - {t}" for at, t in said.items() if at <= n < at + 18 and n % 2), "")
+        text = text or ("ERROR gate - upstream timed out after 30 s" if n % 90 == 0 and n > 2700 else "")
+        rows.append(f"{stamp(n)} {text or f'INFO store - stored order {n}'}")
+    log = logs("store.log", "\n".join(rows))
+    analysis = await desk.analyse(log, request=f"why did it fail {window}?")
+    await desk.check_evidence(analysis)
+    first = analysis.outcome.answer.split("\n\n")[0]
+    assert cause in first
+    assert "events of the window asked about were judged" in first
+    others = [text for text in said.values() if cause not in text]
+    assert not any(text[:12] in finding.title for text in others for finding in analysis.outcome.findings)
+    assert "3 lines tell" in analysis.outcome.findings[0].detail
 
 
 async def test_an_alert_is_no_question(desk, log) -> None:

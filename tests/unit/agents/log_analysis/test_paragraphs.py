@@ -37,3 +37,8 @@ def test_silences_and_restarts_are_told() -> None:
         "`db` is silent for 20 min, from A to B.",
         "Starts and restarts:\n- a.log:3  `server started`",
     ]
+
+
+def test_stamps_that_are_not_believed_are_told() -> None:
+    told = observations({"window": {"from": "", "to": "", "strays": 2}}, [], ENGLISH)
+    assert "2 lines are stamped far from all others" in told[0]

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from agents.log_analysis.routine import asked_term, directed_pattern, routine
+from agents.log_analysis.remembered import directed_pattern
+from agents.log_analysis.routine import asked_term, routine
 from agents.runtime.spec import DoneCall, DoneTurn, TurnView
 from kernel.contracts import MemoryHit, Source, Work
 from kernel.states import CallState

@@ -17,7 +17,7 @@ def row(**more: Any) -> dict[str, Any]:
 def test_the_earliest_error_that_rose_after_a_change_and_is_blamed() -> None:
     rise = {"time": "2026-01-01T00:00:01.000Z", "direction": "up", "fold": 12.0}
     told = reasons_of(
-        [row(rank=0, rise=rise, blamed_by=["web", "app"], where="only node-7 (9 of 9 lines)")],
+        [row(earliest=True, rise=rise, blamed_by=["web", "app"], where="only node-7 (9 of 9 lines)")],
         {"services": {"db": 1, "web": 2, "app": 3}},
         SPOT,
     )
@@ -91,3 +91,18 @@ def test_what_speaks_against() -> None:
 
 def test_a_line_is_cited_once_and_a_blank_one_never() -> None:
     assert [e.line for e in evidence([SPOT, SPOT, {**SPOT, "line": 10, "quote": " "}])] == [9]
+
+
+def test_what_is_over_is_not_told_where_another_line_of_the_cause_came_later() -> None:
+    rows = [
+        row(recovered=SPOT, quiet={**SPOT, "told": "20 min"}),
+        row(last={**SPOT, "time": "2026-01-01T00:11:00.000Z"}),
+    ]
+    assert doubts_of(rows) == []
+    assert against_of(rows) == []
+
+
+def test_traces_of_which_not_all_were_read_are_told_as_a_least_number() -> None:
+    trace = {"templates": [1], "count": 100, "exception": "E", "frame": "f", "source": "a.log", "line": 7}
+    told = reasons_of([row(kind="error")], {"traces": [{**trace, "at_least": True}]}, None)
+    assert told == ["at least 100 stack traces of `E` lead to `f` (a.log:7)"]

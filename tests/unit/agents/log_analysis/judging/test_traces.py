@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.log_analysis.judging.traces import own_frame, traces
+from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.summary import summarise
 
 JAVA = """2026-01-01T00:00:00Z ERROR [http-1] checkout - order 1 failed
@@ -90,3 +91,12 @@ def test_traces_are_grouped(
 def test_a_log_without_traces_has_none(scan_of: Callable) -> None:
     scan = scan_of("2026-01-01T00:00:01Z ERROR failed\n2026-01-01T00:00:02Z INFO done")
     assert traces(scan, summarise(scan), None) == []
+
+
+@pytest.mark.parametrize(("lines", "count", "partial"), [(60, 60, False), (120, 100, True)])
+def test_of_very_many_traces_the_first_are_read_and_it_is_said(
+    scan_of: Callable[..., Scan], lines: int, count: int, partial: bool
+) -> None:
+    scan = scan_of("\n".join([JAVA] * lines))
+    (trace,) = traces(scan, summarise(scan), None)
+    assert (trace.count, trace.partial) == (count, partial)
