@@ -45,6 +45,6 @@ def frame(text: str) -> Frame | None:
         stamped = _STAMPED.match(rest)
         inner = rest[stamped.end() :] if stamped else rest
         return Frame("compose", inner, stamped[1] if stamped else "", found[1], found[1])
-    if found := _STAMPED.match(text):
+    if text[10:11] == "T" and (found := _STAMPED.match(text)):
         return Frame("kubectl", text[found.end() :], found[1])
     return None

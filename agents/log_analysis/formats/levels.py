@@ -107,7 +107,9 @@ _SAID = frozenset(
     ]
 )
 _NONE = re.compile(r"(?:\b(?:NO|0|ZERO) )$")
+_NOTHING = ("NO ", "0 ", "ZERO ")
 _ZERO = re.compile(r"S?\"?[=:] ?0\b")
+_ZERO_STARTS = frozenset('S"=:')
 _PRIORITY = re.compile(r"^<(\d{1,3})>")
 _LETTER = re.compile(
     r"^([IWEF])\d{4} |^\s*(?:\d+\s+){0,2}([VDIWEF])[/ ](?=[\w.])|^\s?([DIWEFN])\s{2}|^\s?\[([DIWEF])\]"
@@ -139,8 +141,10 @@ def from_text(text: str) -> tuple[Level, int]:
     head = text[:HEAD]
     for found in _CAPITALS.finditer(head):
         level = _LATIN.get(found[0])
-        if level is not None and _stands(head, found.start(), found.end()):
-            return level, found.end()
+        if level is not None:
+            start, end = found.span()
+            if _stands(head, start, end):
+                return level, end
     small = head.lower()
     for found in _PLACE.finditer(head) if any(map(small.__contains__, _STEMS)) else ():
         word = found[1]
@@ -162,7 +166,10 @@ def _stands(head: str, start: int, end: int) -> bool:
     """Tell whether a word in capitals stands alone, and not in `NO ERROR` or `ERROR=0`."""
     if (start and head[start - 1] not in _BEFORE) or (end < len(head) and head[end] not in _AFTER):
         return False
-    return not (_NONE.search(head, max(0, start - 8), start) or _ZERO.match(head, end))
+    # nearly no line says either: what they end with and go on with is looked at before patterns are
+    if head.endswith(_NOTHING, 0, start) and _NONE.search(head, max(0, start - 8), start):
+        return False
+    return head[end : end + 1] not in _ZERO_STARTS or _ZERO.match(head, end) is None
 
 
 def _foreign(head: str) -> tuple[Level, int]:

@@ -49,6 +49,7 @@ class TextReader:
         self._stamps = stamps
         self._shapes: dict[str, int] = {}
         self._asked = 0
+        self._usual = ""
 
     def read(self, text: str) -> Record:
         """Return what a line says."""
@@ -125,9 +126,10 @@ class TextReader:
             self.form = self._shape(rest)
         if 0 < stop <= _BEFORE_LEVEL + 12:
             rest = rest[stop:]
-            found = _SPRING.match(rest.lstrip(_EDGE))
+            bare = rest.lstrip(_EDGE)
+            found = _SPRING.match(bare)
             if found and "." in found[1]:
-                return found[1], "", rest.lstrip(_EDGE)[found.end() :]
+                return found[1], "", bare[found.end() :]
         message = rest.strip().lstrip(_EDGE) or rest.strip()
         if stop and (found := _DASHED.match(message)):
             return found[1], "", message[found.end() :]
@@ -140,4 +142,5 @@ class TextReader:
             form = next((name for name, pattern in _SHAPES if pattern.match(rest)), "text")
             self._shapes[form] = self._shapes.get(form, 0) + 1
             return form
-        return max(self._shapes, key=lambda f: self._shapes[f])
+        self._usual = self._usual or max(self._shapes, key=lambda f: self._shapes[f])
+        return self._usual
