@@ -17,6 +17,11 @@ from kernel.errors import Correctable, NightdeskError
 
 _CHUNK = 256 * 1024
 
+#: Bytes at the start of a file that tell what it is.
+_HEAD = 512
+#: Without a mark UTF-16 is known by its ASCII letters, half of which is empty: so many at least, and so large a share.
+_LEAST, _EMPTY = 16, 0.5
+
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -41,7 +46,7 @@ def open_body(
 
     Of a log whose first `size` bytes of content are wanted, the rest is left alone without a word.
     """
-    head = file.read(512)
+    head = file.read(_HEAD)
     file.seek(0)
     _refuse(foreign(head), name)
     kind = compression(head)
@@ -53,13 +58,25 @@ def open_body(
     return body
 
 
+def _encoding(head: bytes) -> str:
+    """Return the encoding of a log that is to be transcoded: by its mark, or where every second byte is empty."""
+    if marked := next((e for bom, e in _BOMS if head.startswith(bom)), ""):
+        return marked
+    size = len(head) // 2
+    empty = head[: 2 * size : 2].count(0), head[1 : 2 * size : 2].count(0)
+    # a hole of NULs is empty in both places; of UTF-16 the half that carries the letters never is
+    if size < _LEAST or min(empty) or max(empty) < size * _EMPTY:
+        return ""
+    return "utf-16-le" if empty[1] else "utf-16-be"
+
+
 def _plain(file: BinaryIO, head: bytes, scratch: Path, max_bytes: int, size: int | None) -> Body:
     there = file.seek(0, io.SEEK_END)
     file.seek(0)
     wanted = there if size is None else min(there, size)
     kept = min(wanted, max_bytes)
     notes = [f"only the first {kept:,} of {wanted:,} bytes were read"] if kept < wanted else []
-    encoding = next((e for bom, e in _BOMS if head.startswith(bom)), "")
+    encoding = _encoding(head)
     if not encoding:
         return Body(file, kept, notes=notes)
     body = _spool(_transcode(_first(file, kept), encoding), scratch)
@@ -86,7 +103,7 @@ def _inflate(file: BinaryIO, name: str, kind: str, scratch: Path, max_bytes: int
             next_step="Check the file; nothing in it can be read.",
         )
     _refuse(foreign(first), name)
-    encoding = next((e for bom, e in _BOMS if first.startswith(bom)), "")
+    encoding = _encoding(first[:_HEAD])
     stream = _chain(first, chunks)
     body = _spool(_transcode(stream, encoding) if encoding else stream, scratch)
     if inflation.written != size:  # what was wanted is there: nothing to tell

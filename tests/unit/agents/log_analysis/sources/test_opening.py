@@ -49,6 +49,26 @@ def test_past_the_line_limit_the_rest_is_counted(tmp_path: Path) -> None:
     assert whole.notes == []
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16"])
+def test_utf_16_is_read_with_a_mark_and_without(
+    tmp_path: Path, encoding: str, pack: Callable[[bytes], bytes]
+) -> None:
+    texts = [f"2026-03-01 06:00:{n:02} ERROR 订单 {n} 失败" for n in range(60)]
+    raw = pack("\n".join(texts).encode(encoding))
+    made = open_body(io.BytesIO(raw), "x", tmp_path, 1 << 20)
+    assert [text for _, text in made.index()] == texts
+    made.close()
+
+
+@pytest.mark.parametrize(
+    "raw", [b"\0" * 600 + b"2026-03-01 ERROR x\n", b"a\0b\0 ok\n", b"a short one\0\n" * 50]
+)
+def test_a_log_with_empty_bytes_is_not_taken_for_utf_16(tmp_path: Path, raw: bytes) -> None:
+    made = open_body(io.BytesIO(raw), "x", tmp_path, 1 << 20)
+    assert made.size == len(raw)
+
+
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd.compress])
 def test_of_a_log_that_grew_only_the_first_bytes_are_read(
     tmp_path: Path, pack: Callable[[bytes], bytes]
