@@ -86,7 +86,8 @@ def open_reading(ctx: ToolContext) -> Reading:
             why="the request names no source",
             next_step="Submit it again with --log PATH or sources=[…].",
         )
-    gathering = Gathering(work.run_id, settings, ctx.resources.artifacts, tuple(settings.roots))
+    stop = given_up()
+    gathering = Gathering(work.run_id, settings, ctx.resources.artifacts, tuple(settings.roots), stop=stop)
     files, problems = gathering.gather(work.sources)
     if not files:
         raise problems[0]
@@ -98,7 +99,7 @@ def open_reading(ctx: ToolContext) -> Reading:
         settings.log_max_lines,
         readers=settings.log_readers,
         zone=settings.log_zone,
-        stop=given_up(),
+        stop=stop,
     )
     told = [redactor.text(clean(str(p))) for p in (*problems, *scan.problems)]
     return Reading(scan, redactor, tuple(told))

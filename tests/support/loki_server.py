@@ -30,6 +30,8 @@ class LokiServer:
         self.entries, self.most, self.tenant, self.token = entries, most, tenant, token
         self.busy = busy  # requests that are told to come back later
         self.busy_status = 429
+        self.ended = threading.Event()
+        self.mute = False  # takes requests and says nothing, until it ends
         self.asked: list[dict[str, str]] = []
         self.headers: list[dict[str, str]] = []
         loki = self
@@ -40,6 +42,9 @@ class LokiServer:
                 asked = {key: values[0] for key, values in parse_qs(parts.query).items()}
                 loki.asked.append(asked)
                 loki.headers.append(dict(self.headers.items()))
+                if loki.mute:
+                    loki.ended.wait()
+                    return
                 status, body = loki.answer(parts.path, asked, dict(self.headers.items()))
                 content = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(status)
@@ -106,5 +111,6 @@ class LokiServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.ended.set()
         self._server.shutdown()
         self._server.server_close()

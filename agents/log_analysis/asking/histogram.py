@@ -16,7 +16,7 @@ from kernel.errors import Correctable
 #: More buckets than this say no more to anyone.
 _BUCKETS = 60
 _STEPS = (0.001, 0.01, 0.1, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_400, 604_800)
-_WIDTH = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
+_WIDTH = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s{0,9}(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -26,19 +26,20 @@ def histogram_of(reading: Reading, query: Query, bucket: str) -> dict[str, Any]:
     summary = summarise(reading.scan, query.file)
     if summary.start is None or summary.end is None:
         raise Correctable("the log has no times", next_step="Use search or context by line instead.")
-    start = max(summary.start, query.since if query.since is not None else summary.start)
-    window = max(0.0, min(summary.end, query.until if query.until is not None else summary.end) - start)
+    first = max(summary.start, query.since if query.since is not None else summary.start)
+    window = max(0.0, min(summary.end, query.until if query.until is not None else summary.end) - first)
     width = _width(bucket, window)
+    start = first // width * width  # an hour is that of the clock
     counts: Counter[int] = Counter()
     total = untimed = 0
     for _, _, row in hits(reading, query):
         total += 1
-        if row is None or math.isnan(row.time):
+        if row is None or not summary.start <= row.time <= summary.end:  # none, or far from all others
             untimed += 1
         else:
             counts[int((row.time - start) // width)] += 1
     highest = max(counts.values(), default=0)
-    last = int(window // width)
+    last = int((first + window - start) // width)
     line = "".join(_BARS[math.ceil(counts[n] * 7 / highest)] if counts[n] else " " for n in range(last + 1))
     rows: list[dict[str, Any]] = [
         {"from": iso(start + n * width), "count": counts[n]} for n in sorted(counts)
@@ -61,7 +62,7 @@ def _width(bucket: str, window: float) -> float:
         return next((s for s in _STEPS if s >= smallest), max(smallest, 1e-3))
     found = _WIDTH.fullmatch(bucket.strip())
     if not found or float(found[1]) <= 0:
-        raise Correctable(f"{bucket!r} is no width", next_step="Use 10s, 1m, 1h or auto.")
+        raise Correctable(f"{bucket[:40]!r} is no width", next_step="Use 10s, 1m, 1h or auto.")
     width = float(found[1]) * _UNITS[found[2]]
     if width < smallest:
         raise Correctable(

@@ -56,7 +56,7 @@ _NUMBER = re.compile(r"(?:[+-]?\.?|~)\d|[vV]\d+\.\d")
 _DIGIT = re.compile(r"\d")
 _LONE_DIGITS = re.compile(r"(?<![A-Za-z\d_])\d+(?![A-Za-z\d_])")
 #: `R62-M1-Nf-C`: dashes between groups of digits make an id.
-_DASHED = re.compile(r"[A-Za-z_]*\d+[A-Za-z_]*-[\w-]*\d[\w-]*-[\w-]*")
+_DASHED = re.compile(r"[A-Za-z_]*\d+[A-Za-z_]*-[A-Za-z_-]*\d\w*-[\w-]*")
 #: So many digits in a piece that also has letters make it an id; fewer may belong to a word: `ssh2`, `L1`, `e820`.
 #: And so does a name of many letters: `IO80211PeerManager`.
 _ID_DIGITS, _ID_SHARE = 4, 0.3

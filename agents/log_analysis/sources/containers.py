@@ -6,6 +6,9 @@ import json
 import re
 from pathlib import Path
 
+from agents.log_analysis.sources.files import LogFile
+from kernel.errors import NightdeskError
+
 #: /var/log/containers/POD_NAMESPACE_CONTAINER-ID.log: links that the kubelet lays.
 _LINK = re.compile(r"/containers/(?P<pod>[^/_]+)_(?P<space>[^/_]+)_(?P<container>[^/_]+)-[0-9a-f]{64}\.log$")
 #: /var/log/pods/NAMESPACE_POD_UID/CONTAINER/RESTARTS.log, and its rotated files.
@@ -35,12 +38,11 @@ def container_name(path: Path) -> tuple[str, str] | None:
 
 def _docker_name(folder: Path) -> str:
     """Return the name that Docker noted beside the log, if it may be read."""
-    note = folder / "config.v2.json"
     try:
-        if note.is_symlink() or note.stat().st_size > _CONFIG_BYTES:
-            return ""
-        name = json.loads(note.read_bytes()).get("Name", "")
-    except (OSError, ValueError, AttributeError):
+        note, _ = LogFile(name="", path=folder / "config.v2.json").open()  # neither a link nor a pipe
+        with note:
+            name = json.loads(note.read(_CONFIG_BYTES)).get("Name", "")
+    except (NightdeskError, OSError, ValueError, AttributeError, RecursionError):
         return ""
     plain = str(name).lstrip("/")
     return plain if re.fullmatch(r"[\w.-]{1,128}", plain) else ""

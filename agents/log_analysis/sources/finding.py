@@ -8,14 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.log_analysis.formats.detection import form_named
+from agents.log_analysis.formats.text import cut
 from agents.log_analysis.sources.arranging import arrange
 from agents.log_analysis.sources.containers import container_name
 from agents.log_analysis.sources.files import LogFile
 from agents.log_analysis.sources.named import NamedSource, check_zone
 from agents.log_analysis.sources.patterns import is_pattern, matches, root_of, under
-from agents.log_analysis.sources.refusals import outside, unknown_name
+from agents.log_analysis.sources.refusals import outside, unknown_name, unreadable
 from kernel.contracts import Source
 from kernel.errors import Correctable, NightdeskError, Refused
+
+#: Characters of a source's name that an error quotes.
+_NAME = 120
 
 
 def resolve(
@@ -44,7 +48,14 @@ def files_of(
 ) -> list[LogFile]:
     """Return the files of one source; raise where there is none that may be read."""
     known, form, zone = asked_of(source, named)
-    found = _found(source, known, roots, artifacts, named)
+    try:
+        found = _found(source, known, roots, artifacts, named)
+    except OSError as error:  # a name too long for the system
+        raise unreadable(cut(source.name, _NAME), error) from error
+    except RuntimeError as error:  # of `~somebody`, whom this machine does not know
+        raise Correctable(
+            f"{cut(source.name, _NAME)!r} names no home here", next_step="Use its full path."
+        ) from error
     return [replace(file, format=form, zone=zone) for file in found]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +34,8 @@ class Gathering:
     roots: tuple[Path, ...]
     #: Paths of attached files by their ids, where somebody has them already.
     attached: Mapping[str, Path] = field(default_factory=dict)
+    #: Set once nobody waits any more: what is fetched or waited for then ends within a second, with an error.
+    stop: threading.Event | None = None
 
     @property
     def scratch(self) -> Path:
@@ -44,7 +47,7 @@ class Gathering:
         named = self._named(sources)
 
         def record(source: Source) -> Record:
-            return PINS.record(self.store, self._key(source), lambda: self._first(source, named))
+            return PINS.record(self.store, self._key(source), lambda: self._first(source, named), self.stop)
 
         return self._all(sources, named, record)
 
@@ -116,7 +119,7 @@ class Gathering:
         """Open a source for the first time in its run."""
         known = named.get(source.name) if not source.path else None
         if known is not None and not known.paths:
-            artifact, notes = fetch(source.name, known, self.settings, self.store, self.scratch)
+            artifact, notes = fetch(source.name, known, self.settings, self.store, self.scratch, self.stop)
             return Record(files=[PinnedFile(name=source.name, artifact=artifact, notes=notes)])
         found, left_out = arrange(files_of(source, self.roots, {}, named))
         files: list[PinnedFile] = []

@@ -6,12 +6,15 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import BinaryIO
 
+from agents.log_analysis.formats.text import clean
 from agents.log_analysis.sources.named import SAFE_PATH, JournalQuery
+from agents.log_analysis.sources.refusals import LOOK_SECONDS, stopped
 from agents.runtime.processes import GRACE_SECONDS, signal_group
 from kernel.clock import monotonic
 from kernel.errors import Correctable, Refused, Retryable
@@ -22,9 +25,19 @@ _COPY = 1 << 20
 
 
 def read_journal(
-    query: JournalQuery, out: BinaryIO, since: datetime, until: datetime, *, limit: int, seconds: float
+    query: JournalQuery,
+    out: BinaryIO,
+    since: datetime,
+    until: datetime,
+    *,
+    limit: int,
+    seconds: float,
+    stop: threading.Event | None = None,
 ) -> list[str]:
-    """Write the entries of a window as JSON lines, oldest first; return what is to be said of them."""
+    """Write the entries of a window as JSON lines, oldest first; return what is to be said of them.
+
+    Once `stop` is set it ends within a second, with an error.
+    """
     program = query.found
     if program is None:
         raise Correctable(
@@ -32,12 +45,12 @@ def read_journal(
             why="it comes with systemd, and a container seldom has it",
             next_step="Install it, or run `journalctl -o json > FILE` where it is and attach the file.",
         )
-    run = _Run(out, limit, monotonic() + seconds)
+    run = _Run(out, limit, monotonic() + seconds, stop or threading.Event())
     with _started(argv_of(query, program, since, until)) as child:
         ended = run.pump(child)
         with suppress(subprocess.TimeoutExpired):
             child.wait(GRACE_SECONDS if ended is None else 0)
-    words = " ".join(run.words.decode(errors="replace").split())
+    words = clean(" ".join(run.words.decode(errors="replace").split()))
     if ended is None and child.returncode and not run.written:
         raise Refused(
             "the journal cannot be read",
@@ -92,8 +105,8 @@ def _started(argv: list[str]) -> Iterator[subprocess.Popen[bytes]]:
 class _Run:
     """What has come of one call so far."""
 
-    def __init__(self, out: BinaryIO, limit: int, deadline: float) -> None:
-        self.out, self.limit, self.deadline = out, limit, deadline
+    def __init__(self, out: BinaryIO, limit: int, deadline: float, stop: threading.Event) -> None:
+        self.out, self.limit, self.deadline, self.stop = out, limit, deadline, stop
         self.written = 0
         self.words = b""
 
@@ -108,7 +121,9 @@ class _Run:
                 left = self.deadline - monotonic()
                 if left <= 0:
                     return "time"
-                for key, _ in pipes.select(left):
+                if self.stop.is_set():
+                    raise stopped()
+                for key, _ in pipes.select(min(left, LOOK_SECONDS)):
                     chunk = os.read(key.fd, _CHUNK)
                     if not chunk:
                         pipes.unregister(key.fileobj)

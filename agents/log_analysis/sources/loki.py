@@ -14,7 +14,9 @@ from typing import Any, BinaryIO
 
 import httpx
 
+from agents.log_analysis.formats.text import clean
 from agents.log_analysis.sources.entries import SECOND, Entry, entries_of, stamp
+from agents.log_analysis.sources.exchange import Exchange, TooLargeError
 from agents.log_analysis.sources.named import LokiQuery
 from kernel.clock import monotonic
 from kernel.errors import Correctable, Exhausted, NightdeskError, Refused, Retryable
@@ -29,10 +31,6 @@ _TRIES, _WAIT_SECONDS = 4, 5.0
 _COPY = 1 << 20
 
 
-class _TooLarge(Exception):
-    """An answer larger than PAGE_BYTES."""
-
-
 def read_loki(
     query: LokiQuery,
     out: BinaryIO,
@@ -42,42 +40,55 @@ def read_loki(
     token: str,
     limit: int,
     seconds: float,
+    stop: threading.Event | None = None,
 ) -> list[str]:
     """Write the lines of a window as JSON lines, by time and then by stream; return what is to be said of them.
 
-    Of more than `limit` bytes, or of what `seconds` do not suffice for, the newest lines are kept.
+    Of more than `limit` bytes, or of what `seconds` do not suffice for, the newest lines are kept. Once `stop` is
+    set it ends within a second, with an error.
     """
+    trusted = ssl.create_default_context(cafile=query.ca_file) if query.ca_file else True
+    client = httpx.AsyncClient(
+        headers=_headers(query, token),
+        verify=trusted,
+        timeout=_REQUEST_SECONDS,
+        trust_env=False,
+        follow_redirects=False,
+    )
+    with (
+        Exchange(client, monotonic() + seconds, stop or threading.Event()) as exchange,
+        tempfile.TemporaryFile() as pages,
+    ):
+        reading = _Reading(exchange, query, pages, limit)
+        reading.read(_nanoseconds(since), _nanoseconds(until))
+        reading.write(out)
+    return reading.notes
+
+
+def _headers(query: LokiQuery, token: str) -> dict[str, str]:
     headers = {"Accept": "application/json"}
     if query.tenant:
         headers["X-Scope-OrgID"] = query.tenant
     if token:
+        # whatever refuses such a header quotes it
+        if not (token.isascii() and token.isprintable()):
+            raise Refused(
+                "the token of this Loki cannot be sent",
+                why="it holds a line break or a character beyond ASCII",
+                next_step="Set the source's token in NIGHTDESK_LOG_TOKENS again.",
+            )
         headers["Authorization"] = token if token.startswith("Basic ") else f"Bearer {token}"
-    trusted = ssl.create_default_context(cafile=query.ca_file) if query.ca_file else True
-    with (
-        httpx.Client(
-            headers=headers,
-            verify=trusted,
-            timeout=_REQUEST_SECONDS,
-            trust_env=False,
-            follow_redirects=False,
-        ) as client,
-        tempfile.TemporaryFile() as pages,
-    ):
-        reading = _Reading(client, query, pages, limit, monotonic() + seconds)
-        reading.read(_nanoseconds(since), _nanoseconds(until))
-        reading.write(out)
-    return reading.notes
+    return headers
 
 
 @dataclass
 class _Reading:
     """One query's pages, newest first, each in order of time."""
 
-    client: httpx.Client
+    exchange: Exchange
     query: LokiQuery
     pages: BinaryIO
     limit: int
-    deadline: float
     notes: list[str] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     size: int = 0
@@ -87,7 +98,7 @@ class _Reading:
         while start < end:
             try:
                 entries = self._page(start, end, page)
-            except _TooLarge:
+            except TooLargeError:
                 if page <= _SMALLEST_PAGE:
                     raise Exhausted(
                         "a page of Loki's answer is too large",
@@ -96,7 +107,7 @@ class _Reading:
                 page = max(_SMALLEST_PAGE, page // 4)
                 continue
             except Retryable as error:
-                if not self.size:
+                if not self.size or self.exchange.stop.is_set():
                     raise
                 self._missing(end, error.what)
                 return
@@ -154,27 +165,20 @@ class _Reading:
             "direction": "backward",
         }
         for left in range(_TRIES - 1, -1, -1):
-            if monotonic() > self.deadline:
-                raise Retryable("the time for it was over", untouched=True)
             try:
                 return entries_of(self._ask(parameters))
             except Retryable as error:
                 wait = _WAIT_SECONDS if error.retry_after is None else min(error.retry_after, _WAIT_SECONDS)
-                if not left or monotonic() + wait > self.deadline:
+                if not left or not self.exchange.pause(wait):
                     raise
-                threading.Event().wait(wait)
         raise AssertionError  # the last try returns or raises
 
     def _ask(self, parameters: dict[str, str]) -> Any:
         address = f"{self.query.url}/loki/api/v1/query_range"
-        with _named(self.query.url), self.client.stream("GET", address, params=parameters) as response:
-            content = bytearray()
-            for chunk in response.iter_bytes():
-                content += chunk
-                if len(content) > PAGE_BYTES:
-                    raise _TooLarge
+        with _named(self.query.url):
+            response, content = self.exchange.get(address, parameters, PAGE_BYTES)
         if response.status_code != httpx.codes.OK:
-            raise _refusal(response, bytes(content[:300]).decode(errors="replace"))
+            raise _refusal(response, content[:300].decode(errors="replace"))
         try:
             answer = json.loads(content)
             if answer["data"]["resultType"] != "streams":
@@ -201,7 +205,7 @@ def _named(url: str) -> Iterator[None]:
 
 
 def _refusal(response: httpx.Response, words: str) -> NightdeskError:
-    status, why = response.status_code, " ".join(words.split()) or response.reason_phrase
+    status, why = response.status_code, clean(" ".join(words.split())) or response.reason_phrase
     if status == httpx.codes.TOO_MANY_REQUESTS or status >= httpx.codes.INTERNAL_SERVER_ERROR:
         after = response.headers.get("Retry-After", "")
         floor = float(after) if after.isdigit() else None

@@ -71,7 +71,7 @@ class LokiQuery(Value):
 
     url: str
     query: str
-    tenant: str = ""
+    tenant: str = Field(default="", pattern=r"^[!-~]{0,150}$")
     hours: float = Field(default=6.0, gt=0, le=24 * 31)
     #: Loki refuses more entries per request than its max_entries_limit_per_query, which is 5,000 by default.
     limit: int = Field(default=5000, ge=10, le=100_000)
@@ -82,12 +82,12 @@ class LokiQuery(Value):
     @classmethod
     def _is_address(cls, value: str) -> str:
         parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"{value!r} is no address of a Loki, such as http://loki:3100")
-        if parts.password or parts.username or parts.query:
+        if "@" in value or parts.query:  # never quoted: it may hold a password
             raise ValueError(
                 "it may not carry a user, a password or a query: put the token into NIGHTDESK_LOG_TOKENS"
             )
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{value!r} is no address of a Loki, such as http://loki:3100")
         return value.rstrip("/")
 
     @field_validator("ca_file")
@@ -211,7 +211,7 @@ def _load(path: Path, _changed: int, _size: int) -> dict[str, NamedSource]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise _bad(path, f"it is not YAML: {' '.join(str(error).split())}") from error
+        raise _bad(path, f"it is not YAML: {_fault(error)}") from error
     except OSError as error:
         raise _bad(path, error.strerror or "it cannot be read") from error
     if content is not None and not isinstance(content, dict):
@@ -224,6 +224,13 @@ def _load(path: Path, _changed: int, _size: int) -> dict[str, NamedSource]:
             for e in error.errors()
         )
         raise _bad(path, "; ".join(told)) from error
+
+
+def _fault(error: yaml.YAMLError | UnicodeDecodeError) -> str:
+    """Return what is wrong and where, without the line itself: it may hold a secret."""
+    mark = getattr(error, "problem_mark", None)
+    what = getattr(error, "problem", None) or getattr(error, "reason", "")
+    return f"{what} (line {mark.line + 1}, column {mark.column + 1})" if mark else str(what)
 
 
 def _bad(path: Path, why: str) -> Fatal:

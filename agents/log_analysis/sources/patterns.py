@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 #: Files looked at under one folder; more are no logs but a tree.
@@ -54,10 +54,18 @@ def under(path: Path, roots: Sequence[Path]) -> bool:
 
 
 def _matching(pattern: Path) -> Iterator[Path]:
-    for found in glob.iglob(str(pattern), recursive=True):  # noqa: PTH207 - absolute patterns
-        path = Path(found)
-        if path.is_file():
-            yield path
+    """Yield the files of a pattern; `**` follows no links, which may lead in circles, and nothing hidden is found."""
+    root = root_of(str(pattern))
+    rest = pattern.parts[len(root.parts) :]
+    shown = not any(part.startswith(".") for part in rest)
+    try:
+        found = root.glob(str(Path(*rest, "*") if rest[-1] == "**" else Path(*rest)))
+        for path in islice(found, WALK_LIMIT):
+            hidden = shown and any(part.startswith(".") for part in path.parts[len(root.parts) :])
+            if not hidden and path.is_file():
+                yield path
+    except (OSError, ValueError):  # a folder that went meanwhile; `**` as a part of a name
+        return
 
 
 def _below(folder: Path) -> Iterator[Path]:

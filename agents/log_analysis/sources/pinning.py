@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from agents.log_analysis.sources.files import LogFile
 from agents.log_analysis.sources.fingerprint import Fingerprint, holds, take
+from agents.log_analysis.sources.refusals import LOOK_SECONDS, stopped
 from agents.log_analysis.sources.rotation import turn
 from kernel.artifacts import ArtifactStore
 from kernel.contracts import Value
@@ -23,6 +24,8 @@ from kernel.errors import Correctable, Exhausted, Fatal, NightdeskError
 
 #: Records kept in memory: they never change once they are written.
 _KEPT = 500
+#: Files of a folder in which a rotated log is looked for, the likeliest first.
+_LOOKED = 200
 
 
 class PinnedFile(Value):
@@ -55,9 +58,15 @@ class Pins:
         self._checked: OrderedDict[tuple[str, int, int, int], bool] = OrderedDict()
         self._guard = threading.Lock()
 
-    def record(self, store: ArtifactStore, key: str, make: Callable[[], Record]) -> Record:
-        """Return the record under a key, made and written down where there is none yet."""
-        with self._locked(f"{store.root} {key}") as place:
+    def record(
+        self,
+        store: ArtifactStore,
+        key: str,
+        make: Callable[[], Record],
+        stop: threading.Event | None = None,
+    ) -> Record:
+        """Return the record under a key, made and written down where there is none yet; `stop` ends the wait for it."""
+        with self._locked(f"{store.root} {key}", stop) as place:
             if place in self._records:
                 return self._records[place]
             found = _read(store.noted(key))
@@ -92,13 +101,18 @@ class Pins:
         return seen
 
     @contextmanager
-    def _locked(self, place: str) -> Iterator[str]:
+    def _locked(self, place: str, stop: threading.Event | None) -> Iterator[str]:
         with self._guard:
             if len(self._locks) > _KEPT:
                 self._locks = {key: lock for key, lock in self._locks.items() if lock.locked()}
             lock = self._locks.setdefault(place, threading.Lock())
-        with lock:
+        while not lock.acquire(timeout=LOOK_SECONDS):
+            if stop is not None and stop.is_set():
+                raise stopped()
+        try:
             yield place
+        finally:
+            lock.release()
 
 
 PINS = Pins()
@@ -136,7 +150,7 @@ def unpin(pinned: PinnedFile, roots: tuple[Path, ...]) -> LogFile:
         mark=known.sampled,
         place=pinned.place,
     )
-    for path in chain((then.path,), _siblings(then.path)):
+    for path in chain((then.path,), islice(_siblings(then.path), _LOOKED)):
         candidate = replace(then, path=path)
         if PINS.checked(candidate, known):
             return candidate

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agents.log_analysis.sources.named import NamedSource
-from kernel.errors import Correctable, NightdeskError, Refused
+from kernel.errors import Correctable, NightdeskError, Refused, Retryable
+
+#: Seconds between two looks at the wish to stop, of whatever waits for something outside.
+LOOK_SECONDS = 0.2
 
 
 def outside(name: str, roots: Sequence[Path]) -> Refused:
@@ -46,3 +49,8 @@ def empty(name: str) -> Correctable:
     return Correctable(
         f"{name!r} is empty", why="the file has no bytes", next_step="Name a log with content."
     )
+
+
+def stopped() -> Retryable:
+    """Return what ends a fetch that nobody waits for any more."""
+    return Retryable("it was stopped", why="nobody waits for it any more", untouched=True)

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -110,6 +111,33 @@ def test_a_program_that_hangs_is_ended_also_when_it_ignores_the_request_to(progr
     assert seen is None or not seen.lives
     with pytest.raises(Retryable, match="no answer"):
         read(JournalQuery(program=program("import time\ntime.sleep(600)")), seconds=0.2)
+
+
+def test_a_wish_to_stop_ends_the_program_and_stores_nothing(program, tmp_path: Path) -> None:
+    path = program(
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+        f"import time\nprint({row(1, 'first')!r}, flush=True)\ntime.sleep(600)"
+    )
+    stop, told = threading.Event(), []
+
+    def fetch() -> None:
+        with pytest.raises(Retryable) as error:
+            read_journal(
+                JournalQuery(program=path), io.BytesIO(), SINCE, UNTIL, limit=9999, seconds=60.0, stop=stop
+            )
+        told.append(error.value.what)
+
+    thread = threading.Thread(target=fetch)
+    thread.start()
+    while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()):
+        stop.wait(0.01)
+    stop.set()
+    began = monotonic()
+    thread.join(30)
+    assert told == ["it was stopped"]
+    assert monotonic() - began < 2
+    seen = stat(int((tmp_path / "pid").read_text()))
+    assert seen is None or not seen.lives
 
 
 def test_what_the_program_complains_of_is_told(program) -> None:

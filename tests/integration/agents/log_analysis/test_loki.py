@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -19,6 +21,8 @@ from agents.log_analysis.scanning.library import LIBRARY
 from agents.log_analysis.sources.loki import read_loki
 from agents.log_analysis.sources.named import LokiQuery
 from agents.log_analysis.sources.pinning import PINS, Pins
+from agents.runtime.tools import in_thread
+from kernel.clock import monotonic
 from kernel.contracts import Source
 from kernel.errors import Correctable, NightdeskError, Refused, Retryable
 from tests.support.loki_server import Entry, LokiServer
@@ -129,6 +133,64 @@ def test_a_busy_loki_is_asked_again_and_then_given_up() -> None:
         read(gone, seconds=0.2)
 
 
+@pytest.mark.parametrize("mute", [True, False])
+def test_a_wish_to_stop_cuts_a_request_and_the_wait_for_the_next(mute: bool) -> None:
+    stop, told = threading.Event(), []
+
+    def fetch(server: LokiServer) -> None:
+        with pytest.raises(Retryable) as error:
+            read(server, stop=stop)
+        told.append(error.value)
+
+    with LokiServer(entries(100), busy=99) as server:
+        server.mute, server.busy_status = mute, 503
+        thread = threading.Thread(target=fetch, args=(server,))
+        thread.start()
+        while not server.asked:
+            stop.wait(0.01)
+        stop.set()
+        began = monotonic()
+        thread.join(20)
+        assert monotonic() - began < 1.5
+    assert told[0].what == "it was stopped" or not mute
+
+
+def test_a_server_that_never_answers_is_left_at_the_deadline() -> None:
+    with LokiServer([]) as server:
+        server.mute = True
+        began = monotonic()
+        with pytest.raises(Retryable, match="time for it was over"):
+            read(server, seconds=0.3)
+        assert monotonic() - began < 3
+
+
+async def test_a_cancelled_call_lets_go_of_its_source_at_once(desk, at_loki) -> None:
+    at = int((datetime.now(UTC) - timedelta(minutes=10)).timestamp()) * 10**9
+    with LokiServer([(at, {"app": "gateway"}, "ERROR no disk")]) as server:
+        server.mute = True
+        at_loki(server)
+        calls = [
+            asyncio.create_task(desk.call(desk.ctx([Source(name="gateway")]), "overview")) for _ in range(2)
+        ]
+        while not server.asked:
+            await asyncio.sleep(0.01)
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        server.mute = False
+        began = monotonic()
+        assert (await desk.call(desk.ctx([Source(name="gateway")]), "overview"))["lines"] == 1
+        assert monotonic() - began < 3
+        assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("token", ["s3cret-token\n", "s3cret-tökén"])
+def test_a_token_that_no_header_takes_is_not_quoted(token: str) -> None:
+    with LokiServer([]) as server, pytest.raises(Refused, match="cannot be sent") as told:
+        read(server, token=token)
+    assert "s3cret" not in str(told.value)
+
+
 def test_what_loki_says_no_to_is_told() -> None:
     with LokiServer(entries(3), most=20) as server:
         with pytest.raises(Correctable, match="max entries limit"):
@@ -217,7 +279,7 @@ async def test_traces_of_two_pods_that_interleave_are_told_apart(desk, at_loki) 
     ]
     with LokiServer(given) as server:
         at_loki(server)
-        reading = open_reading(desk.ctx([Source(name="gateway")]))
+        reading = await in_thread(open_reading, desk.ctx([Source(name="gateway")]))
     assert reading.scan.facts[0].lines == 8
     assert (reading.scan.facts[0].form, reading.scan.facts[0].confidence) == ("docker", 1.0)
     assert reading.scan.facts[0].events == 4

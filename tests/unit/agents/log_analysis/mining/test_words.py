@@ -65,3 +65,11 @@ def test_hostile_words_cost_little(piece: str) -> None:
     for length in range(200, 257):
         mask_word((piece * 300)[:length])
     assert time.process_time() - start < 1
+
+
+def test_groups_of_digits_without_an_end_cost_little() -> None:
+    start = time.process_time()
+    for length in range(80, 127):
+        for end in "!@#$%&":
+            mask_word("1-" * length + end)
+    assert time.process_time() - start < 0.5

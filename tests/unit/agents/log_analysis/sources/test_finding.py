@@ -129,3 +129,34 @@ def test_two_attachments_of_one_name_are_told_apart(root: Path) -> None:
     sources = [Source(name="app.log", artifact="a"), Source(name="app.log", artifact="b")]
     files, _ = resolve(sources, [], {"a": root / "a", "b": root / "b"})
     assert [f.name for f in files] == ["app.log", "app.log (2)"]
+
+
+@pytest.mark.parametrize(
+    "given", ["x" * 300, "/tmp/" + "a/" * 3000, "/tmp/" + "é" * 200 + "/*.log", "~nobody-here/a"]
+)
+def test_a_name_that_no_system_takes_is_told_and_breaks_nothing(root: Path, given: str) -> None:
+    write(root, "a.log")
+    path = given if "/" in given else None
+    files, problems = resolve(
+        [Source(name=given, path=path), Source(name="a", path=str(root / "a.log"))], [root], {}
+    )
+    assert [f.name for f in files] == ["a"]
+    assert len(str(problems[0])) < 500
+
+
+def test_links_that_lead_in_circles_are_not_followed_by_a_pattern(root: Path) -> None:
+    write(root, "a/b/x.log", "a/.hidden/y.log", "a/b/.z.log")
+    for number in range(3):
+        (root / "a" / f"again-{number}").symlink_to(".")
+        (root / "a" / "b" / f"up-{number}").symlink_to("..")
+    files, _ = found(root, str(root / "**/*.log"))
+    assert [f.path.name for f in files] == ["x.log"]
+    assert found(root, str(root / "**/*.none"))[0] == []  # it came to no end before
+
+
+def test_a_pipe_beside_a_container_log_keeps_nobody_waiting(root: Path) -> None:
+    name = "c" * 64
+    write(root, f"{name}/{name}-json.log")
+    os.mkfifo(root / name / "config.v2.json")
+    files, _ = found(root, str(root / "*/*-json.log"))
+    assert len(files) == 1

@@ -174,3 +174,28 @@ def test_a_container_of_docker_goes_by_its_name(settings: Settings, tmp_path: Pa
     (folder / "config.v2.json").write_text('{"Name": "/web", "Config": {"Env": ["A=b"]}}')
     (file,), _ = resolve([Source(name="docker")], [], {}, named_sources(settings))
     assert (file.name, file.service) == ("docker/web", "web")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "sources:\n  a:\n    loki: {url: 'ftp://u:s3cret@x', query: '{}'}",
+            "sources.a.loki.url: it may not carry",
+        ),
+        ("sources:\n  a: {token: s3cret, paths: [", "line 2"),
+        (
+            "sources:\n  a:\n    loki: {url: 'http://x', query: '{}', tenant: \"o\\n1\"}",
+            "sources.a.loki.tenant",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_by_source_and_key_and_without_a_secret(
+    settings: Settings, text: str, told: str
+) -> None:
+    say(settings, text)
+    with pytest.raises(Fatal) as error:
+        available(settings)
+    assert told in str(error.value)
+    assert str(settings.log_sources) in str(error.value)
+    assert "s3cret" not in str(error.value)
