@@ -34,7 +34,7 @@ ACT = "[{key: analyse, agent: log_analysis, goal: find}, {key: act, agent: actio
 CAUSE = "ERROR pool exhausted: 2/2 connections in use"
 
 #: The payloads are spread over so many runs.
-_RUNS = 4
+_RUNS = 2
 
 #: Payloads of our own beside those of the shared data: forged lines and frames, controls, tags, wishes.
 OWN = {
@@ -141,12 +141,10 @@ async def test_an_order_in_a_log_has_no_effect_is_not_kept_and_nothing_live_is_s
     _check_shown(world, runs)
     _check_kept(world)
 
-    for number, line in enumerate(LOOK_ALIKES):
-        await world.ask(f"benign-{number}", cause=line, brain="routine")
+    await world.ask("benign", *LOOK_ALIKES[1:], cause=LOOK_ALIKES[0], brain="routine")
     await world.desk.settle()
-    for number, line in enumerate(LOOK_ALIKES):
-        findings = world.desk.report(f"benign-{number}").findings
-        assert any(line in proof.quote for finding in findings for proof in finding.evidence), line
+    quotes = [proof.quote for finding in world.desk.report("benign").findings for proof in finding.evidence]
+    assert [line for line in LOOK_ALIKES if not any(line in quote for quote in quotes)] == []
 
 
 def _check_effects(world: World, runs: list[str]) -> None:
