@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections import Counter
@@ -26,12 +27,13 @@ from sqlmodel import col, select
 
 from agents import tasks as agent_tasks
 from coordinator import tasks as coordinator_tasks
-from kernel import faults
+from kernel import faults, logs
 from kernel.clock import now
 from kernel.ledgers import QuestionRow, WorkingRow
 from kernel.model.port import ModelReply, ModelRequest, OnText
 from kernel.process import Process
 from kernel.records import ApprovalRow, CallRow, RunRow
+from kernel.settings import Settings
 from kernel.states import RUN_ENDED, ApprovalState, QuestionState, RunState
 from kernel.working import REQUEST
 from tests.support.fault_books import run_budget, run_letters
@@ -43,6 +45,8 @@ RUN, OLD_RUN = "run-1", "run-0"
 #: A leader of the loop for a dead worker's lease, and how long a scenario may take on a busy machine.
 LEASE_SECONDS = 0.4
 GIVE_UP_SECONDS = 40.0
+#: Between two looks while nothing is rung and nothing ends: looking without a pause takes the cores from the work.
+_PACE_SECONDS = 0.02
 STUCK, WRONG = 3, 4
 
 PLAN = "[{key: a, agent: worker, goal: use every effect}]"
@@ -79,6 +83,7 @@ class FaultDesk:
         app.tasks.pop("agents.ghost.work")  # it has a card, and a worker that is never seen again
         self._process.run(self.desk.publish_cards())
         self._pool = ThreadPoolExecutor(8)
+        self._answered = threading.Event()
 
     def submit(self, brain: str = "routine") -> None:
         """Deliver the request, as the queue does again and again until it is acknowledged."""
@@ -94,6 +99,9 @@ class FaultDesk:
             answering += [self._pool.submit(self._answer, task, subject) for task, subject in set(bells)]
             act(self)
             self._apply("maintenance.reconcile")
+            if not self.desk.rung:
+                self._answered.wait(_PACE_SECONDS)
+            self._answered.clear()
             if time.monotonic() > give_up:
                 sys.stderr.write(f"stuck: {self.run!r}\n")
                 os._exit(STUCK)
@@ -103,6 +111,7 @@ class FaultDesk:
     def _answer(self, task: str, subject: str) -> None:
         if task in self.desk.celery.tasks:
             self._apply(task, args=[subject])
+        self._answered.set()
 
     def _apply(self, task: str, **call: Any) -> None:
         # eager: the body runs here and a bug stays in its result, as it stays in a worker
@@ -295,6 +304,8 @@ def _fork(order: dict[str, Any]) -> int:
 
 def main() -> None:
     """Answer orders until standard input ends."""
+    # as a worker logs: by default structlog draws every local variable of a traceback, which costs more than the run
+    logs.configure(Settings(log_format="json"), service="faults")
     for line in sys.stdin:
         sys.stdout.write(f"{_fork(json.loads(line))}\n")
         sys.stdout.flush()
