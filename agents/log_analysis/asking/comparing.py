@@ -8,7 +8,7 @@ from typing import Any
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.baselines import KINDS, Window, baseline
-from agents.log_analysis.judging.services import rank_services
+from agents.log_analysis.judging.services import rank_services, row_side
 from agents.log_analysis.judging.windows import Comparison, Shift, Side, compared
 from agents.log_analysis.reading import Reading, find, fit
 from agents.log_analysis.scanning.summary import summarise
@@ -40,15 +40,11 @@ def compare_of(
 
 def compare_files_of(reading: Reading, before: Collection[int], after: Collection[int]) -> dict[str, Any]:
     """Return what differs between two sets of files, normalised by how much the usual lines changed."""
-
-    def side(row: Row) -> int | None:
-        return 0 if row.file in before else 1 if row.file in after else None
-
     windows = [
         {"from": "", "to": "", "source": ", ".join(reading.name(n) for n in sorted(files)[:4])}
         for files in (before, after)
     ]
-    return _answer(reading, side, windows)
+    return _answer(reading, row_side({*before}, {*after}), windows)
 
 
 def compare_baseline_of(reading: Reading, file: int | None, kind: str) -> dict[str, Any]:
@@ -94,15 +90,19 @@ def _answer(reading: Reading, side: Side, windows: list[dict[str, Any]]) -> dict
         answer[f"{name}_total"] = len(shifts)
         rows = _RARE_ROWS if name == "rare" else _ROWS
         answer[name] = [_row(reading, found, shift) for shift in shifts[:rows]]
-    if ranked := _services(reading, side):
+    if reading.scan.table.rows > _RANKED_EVENTS:
+        answer["services_note"] = (
+            f"services were not ranked: over {_RANKED_EVENTS:,} events; compare one source, or use entities()"
+        )
+    elif ranked := _services(reading, side):
         answer["services"] = ranked
     return fit(answer, "rare", "fewer", "more", "vanished", "services", "new")
 
 
 def _services(reading: Reading, side: Side) -> list[dict[str, Any]]:
-    """Return the services by what rose, vanished and is blamed; nothing for one service, or for a very large log."""
+    """Return the services by what rose, vanished and is blamed; nothing where there is but one."""
     scan = reading.scan
-    if len(scan.services) <= _TWO or scan.table.rows > _RANKED_EVENTS:
+    if len(scan.services) <= _TWO:
         return []
     return [
         {

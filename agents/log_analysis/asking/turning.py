@@ -9,6 +9,7 @@ from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.changepoints import Change, changes_of, together
 from agents.log_analysis.judging.entities import concentration
 from agents.log_analysis.judging.restarts import restarts
+from agents.log_analysis.judging.series import BUCKETS, COARSE, series
 from agents.log_analysis.judging.silences import Silence, silences
 from agents.log_analysis.reading import Reading, fit
 from agents.log_analysis.scanning.summary import summarise
@@ -39,6 +40,9 @@ def changes_answer(reading: Reading, file: int | None, level: Level = Level.unkn
         "silences_total": len(quiet),
         "silences": [_silence(reading, s, timed=timed) for s in quiet[:_ROWS]],
     }
+    if changes:
+        found = series(scan, summary, file)
+        answer["rates_per"] = f"{found.width * BUCKETS / COARSE:.3g} {'seconds' if found.timed else 'events'}"
     answer["groups"].sort(key=lambda g: (g["time"], g["position"]))
     return fit(answer, "restarts", "silences", "groups")
 
@@ -90,7 +94,7 @@ def _silence(reading: Reading, silence: Silence, *, timed: bool) -> dict[str, An
         "who": who,
         "from": iso(silence.start) if timed else round(silence.start),
         "to": iso(silence.end) if timed else round(silence.end),
-        "seconds": round(silence.seconds, 1),
+        "seconds" if timed else "events": round(silence.seconds, 1),
         "usual_pause": round(silence.usual, 1),
         "to_the_end": silence.open,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from agents.log_analysis.formats.levels import Level
@@ -15,6 +15,7 @@ from agents.log_analysis.scanning.table import Row
 
 #: Characters of an error that are searched for names of services; shorter names stand in too many words.
 _NAMED_IN, _NAME = 4000, 4
+_WORD = re.compile(r"[\w-]+")
 
 
 @dataclass
@@ -36,11 +37,7 @@ class Half:
 def halves(scan: Scan, side: Side, kind: str) -> tuple[Half, Half]:
     """Return what both sides hold; `kind` names the ids that join lines to paths, if any."""
     found = (Half(), Half())
-    numbers = {name.lower(): n for n, name in enumerate(scan.services) if len(name) >= _NAME}
-    longest = sorted(numbers, key=len, reverse=True)
-    names = (
-        re.compile(rf"(?i)(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])") if numbers else None
-    )
+    numbers = _numbers(scan.services)
     for row, text in with_text(scan):
         which = side(row)
         if which is None:
@@ -54,10 +51,9 @@ def halves(scan: Scan, side: Side, kind: str) -> tuple[Half, Half]:
                 or row.service not in half.first_errors
             ):
                 half.first_errors[row.service] = row
-            if names:
-                profile = scan.profiles[scan.miner.final(row.template)].message
-                told = {numbers[m.lower()] for m in names.findall(text[:_NAMED_IN] + " " + profile)}
-                half.blames[row.service].update(told - {row.service})
+            profile = scan.profiles[scan.miner.final(row.template)].message
+            told = _told(numbers, text[:_NAMED_IN] + " " + profile)
+            half.blames[row.service].update(told - {row.service})
         if number := id_of(kind, text):
             path = half.paths.get(number)
             if path is None and len(half.paths) < IDS:
@@ -67,6 +63,31 @@ def halves(scan: Scan, side: Side, kind: str) -> tuple[Half, Half]:
     for half in found:
         walk(half, scan.miner.final)
     return found
+
+
+def _numbers(services: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
+    """Return the services by the first word of their names, the longest names first.
+
+    One pattern of all names would try each of thousands at every word of a line.
+    """
+    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for number, service in sorted(enumerate(services), key=lambda one: -len(one[1])):
+        name = service.lower()
+        if len(name) >= _NAME and (word := _WORD.match(name)):
+            found[word[0]].append((name, number))
+    return found
+
+
+def _told(numbers: dict[str, list[tuple[str, int]]], text: str) -> set[int]:
+    """Return the services that a text names as whole words."""
+    told, text = set(), text.lower()
+    for word in _WORD.finditer(text):
+        for name, number in numbers.get(word[0], ()):
+            end = word.start() + len(name)
+            if text.startswith(name, word.start()) and not _WORD.match(text, end):
+                told.add(number)
+                break
+    return told
 
 
 def walk(half: Half, final: Callable[[int], int]) -> None:

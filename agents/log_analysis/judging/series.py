@@ -13,6 +13,8 @@ from agents.log_analysis.scanning.summary import Summary
 BUCKETS = 960
 #: Buckets that change points are looked for in.
 COARSE = 120
+#: Seconds that moments are rounded to: a time to the millisecond would say more than is known.
+_ROUND = (3600, 600, 60, 10, 1)
 
 
 @dataclass
@@ -27,8 +29,15 @@ class Series:
     total: array[int] = field(default_factory=lambda: array("I", bytes(4 * BUCKETS)))
 
     def moment(self, bucket: float, of: int = BUCKETS) -> float:
-        """Return the time (or position) at which a bucket begins."""
-        return self.start + bucket * self.width * BUCKETS / of
+        """Return the time (or position) at which a bucket begins, no finer than buckets can tell."""
+        wide = self.width * BUCKETS / of
+        exact = self.start + bucket * wide
+        step = next((s for s in _ROUND if s <= wide / 2), 0) if self.timed else 0
+        return (
+            min(max(round(exact / step) * step, self.start), self.start + self.width * BUCKETS)
+            if step
+            else exact
+        )
 
 
 _KEPT: weakref.WeakKeyDictionary[Scan, dict[int | None, Series]] = weakref.WeakKeyDictionary()

@@ -15,6 +15,8 @@ from agents.log_analysis.scanning.summary import Summary
 
 #: A silence is told from so many events on, from so many times the longest pause that is usual, and so long.
 _EVENTS = 24
+#: What spoke less often than this before was not regular, and cannot fall silent.
+_BEFORE = 8
 _FACTOR = 4.0
 _SHORTEST = 0.02
 #: The longest pauses but so many are usual; and by chance a silence comes with at most this probability.
@@ -76,7 +78,12 @@ def _silences(what: What, number: int, counts: array[int], found: Series) -> lis
         rest = max(1, len(counts) - length)
         # in buckets that hold something: a burst of ten lines is one sign of life
         p = min(1.0, max(SMALLEST, len(counts) * math.exp(-length * spoken / rest)))
-        if length >= _FACTOR * usual and length >= _SHORTEST * BUCKETS and p <= _CHANCE and start:
+        if (
+            length >= _FACTOR * usual
+            and length >= _SHORTEST * BUCKETS
+            and p <= _CHANCE
+            and sum(counts[:start]) >= _BEFORE
+        ):
             told.append(
                 Silence(
                     what=what,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.log_analysis.asking import comparing
 from agents.log_analysis.judging.alarms import alarms
 from agents.log_analysis.judging.changepoints import changes_of
 from agents.log_analysis.judging.restarts import restarts
@@ -168,3 +169,31 @@ async def test_the_report_judges_the_minute_of_the_fault_by_the_fault_free_one(d
     cited = {e.source for f in done.outcome.findings[:1] for e in f.evidence}
     assert cited == {str(fault)}
     await desk.check_evidence(done)
+
+
+async def test_a_silence_of_a_log_without_times_is_told_in_events(desk, logs) -> None:
+    beats = [
+        f"INFO served {n}" + ("\nINFO beat of the heart" if n < 2000 and n % 4 == 0 else "")
+        for n in range(6000)
+    ]
+    answer = await desk.call(desk.ctx([logs("untimed.log", "\n".join(beats) + "\n")]), "changes")
+    (silence,) = answer["silences"]
+    assert "seconds" not in silence
+    assert silence["events"] == pytest.approx(4000, abs=20)
+    assert answer["rates_per"].endswith(" events")
+
+
+async def test_services_that_were_not_ranked_are_said(desk, logs, monkeypatch) -> None:
+    path = logs("app.log", _shop()[0])
+    monkeypatch.setattr(comparing, "_RANKED_EVENTS", 10)
+    answer = await desk.call(desk.ctx([path]), "compare", baseline="half")
+    assert "services were not ranked: over 10 events" in answer["services_note"]
+    assert "services" not in answer
+
+
+@pytest.mark.parametrize("bucket", ["9" * 400 + "s", "1" * 50_000 + " ", " " * 50_000])
+async def test_a_width_beyond_all_numbers_is_refused_shortly(desk, logs, bucket) -> None:
+    path = logs("app.log", _shop()[0])
+    with pytest.raises(Correctable, match="is no width") as told:
+        await desk.call(desk.ctx([path]), "histogram", bucket=bucket)
+    assert len(str(told.value)) < 300

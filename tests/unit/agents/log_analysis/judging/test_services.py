@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
+import pytest
+
+from agents.log_analysis.judging.halves import _numbers, _told
 from agents.log_analysis.judging.services import rank_services, row_side
-from tests.support.log_scans import read, stamp
+from tests.support.log_scans import log, read, stamp
 
 
 def _window(calls: int, *, failing: str = "", silent: str = "", offset: float = 0.0) -> str:
@@ -75,3 +79,73 @@ def test_without_ids_the_first_to_fail_goes_first_however_often_the_last_complai
     scan, _ = read(tmp_path, window(0.0, fails=False), window(1000.0, fails=True))
     ranked = rank_services(scan, row_side({0}, {1}))
     assert [scan.services[s.service] for s in ranked] == ["store", "order", "front"]
+
+
+def _calm(
+    services: tuple[str, ...], start: float, seconds: int, rng: random.Random
+) -> list[tuple[float, str]]:
+    """Chatter of several services and a few errors that are always there."""
+    lines = []
+    for service in services:
+        lines += [
+            (start + rng.random() * seconds, f"INFO {service} - finished job {n} in {rng.randint(3, 60)} ms")
+            for n in range(seconds)
+        ]
+        lines += [
+            (start + rng.random() * seconds, f"ERROR {service} - rejected input {n}")
+            for n in range(seconds // 150)
+        ]
+    return lines
+
+
+def _first(folder: Path, before: list[tuple[float, str]], after: list[tuple[float, str]]) -> list[str]:
+    scan, _ = read(folder, log(*before), log(*after))
+    return [scan.services[s.service] for s in rank_services(scan, row_side({0}, {1}))]
+
+
+SERVICES = ("billing", "catalogue", "delivery", "mailer", "storage")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_errors_that_rise_in_one_of_many_services(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    after = _calm(SERVICES, 5000, 600, rng)
+    after += [(5000 + rng.random() * 600, f"ERROR delivery - route table is stale {n}") for n in range(60)]
+    assert _first(tmp_path, _calm(SERVICES, 0, 900, rng), after)[:1] == ["delivery"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_output_that_vanishes_while_others_complain_of_it(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    after = [line for line in _calm(SERVICES, 5000, 600, rng) if " storage " not in line[1]]
+    after += [(5000 + rng.random() * 600, f"ERROR billing - no reply from storage {n}") for n in range(25)]
+    assert _first(tmp_path, _calm(SERVICES, 0, 900, rng), after)[:1] == ["storage"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_slow_dependency_that_fails_nobody_but_its_callers(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+
+    def calls(start: float, count: int, *, slow: bool) -> list[tuple[float, str]]:
+        lines = _calm(("catalogue", "mailer"), start, count, rng)
+        for n in range(count):
+            at, one = start + n, f"request_id=q{start:.0f}x{n:05}"
+            late = slow and n % 3 == 0
+            lines.append((at, f"INFO billing - {one} charge asked"))
+            lines.append((at + 0.01, f"INFO storage - {one} reading"))
+            lines.append((at + (9.0 if late else 0.02), f"INFO storage - {one} read"))
+            if late:
+                lines.append((at + 3.0, f"ERROR billing - {one} timeout after 3000 ms waiting for storage"))
+            else:
+                lines.append((at + 0.03, f"INFO billing - {one} charge done"))
+        return lines
+
+    ranked = _first(tmp_path, calls(0, 900, slow=False), calls(5000, 600, slow=True))
+    assert "storage" in ranked[:2]
+
+
+def test_names_of_services_are_found_as_whole_words_the_longest_first() -> None:
+    numbers = _numbers(["", "cart", "cart-store", "com.acme.Pay", "db"])
+    assert _told(numbers, "ERROR Cart-Store refused; carts and my-cart not meant") == {2}
+    assert _told(numbers, "call of com.acme.Pay/v1 from cart.") == {3, 1}
+    assert _told(numbers, "com.acme.Payment db") == set()

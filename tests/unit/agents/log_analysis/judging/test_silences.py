@@ -41,3 +41,19 @@ def test_rare_lines_fall_silent_without_a_finding(tmp_path: Path) -> None:
     lines += [(n * 90.0, f"INFO stored {n}") for n in range(12)]
     scan, summary = read(tmp_path, log(*lines))
     assert silences(scan, summary) == []
+
+
+def test_one_line_of_long_ago_is_no_log_that_fell_silent(tmp_path: Path) -> None:
+    lines = [(0.0, "INFO restored 1 archive"), *((9e7 + n, f"INFO served {n}") for n in range(900))]
+    scan, summary = read(tmp_path, log(*lines))
+    assert silences(scan, summary) == []
+
+
+def test_times_are_no_finer_than_they_are_known(tmp_path: Path) -> None:
+    lines = [(n * 7.0, f"INFO served {n}") for n in range(6000)]
+    lines += [(n * 30.0, f"INFO heartbeat {n}") for n in range(600)]
+    scan, summary = read(tmp_path, log(*lines))
+    (found,) = silences(scan, summary)
+    assert found.start % 10 == 0
+    assert found.start == pytest.approx(START + 18000, abs=90)
+    assert found.end <= (summary.end or 0.0)
