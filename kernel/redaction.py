@@ -13,7 +13,7 @@ from urllib.parse import quote
 import re2
 
 from kernel.errors import Fatal
-from kernel.redaction_checks import PLACEHOLDER, accept_keyed
+from kernel.redaction_checks import PLACEHOLDER, accept_bare, accept_keyed
 from kernel.redaction_disguises import undisguised
 from kernel.redaction_numbers import kind_of
 from kernel.redaction_rules import FINDER, RULES
@@ -212,7 +212,9 @@ def hits(data: bytes) -> Iterator[tuple[str, str, int, int, str]]:
     found = FINDER.search(data)
     while found is not None:
         name, start, end = next((n, *found.span(i)) for n, i in _GROUPS if found.start(i) >= 0)
-        if name.startswith("keyed"):
+        if name == "keyed4":  # of a value without quotes the pattern has the first character alone
+            hidden = accept_bare(data, found.group(_KEY_GROUP), start)
+        elif name.startswith("keyed"):
             hidden = accept_keyed(data, found.group(_KEY_GROUP), start, end)
         else:
             hidden = RULES[name].accept(data, start, end)

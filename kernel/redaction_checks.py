@@ -19,6 +19,9 @@ NO_SECRET = re.compile(
 )
 _STRONG_KEY = re.compile(r"(?i)pass\w|pwd|secret|private|account|shared|密\s?码|口\s?令|令\s?牌|密\s?钥")
 _LIST_END = re.compile(r"[,;](?=\s|$|[\"'\w.-]+[\"']?\s*[=:])|%2[26]|%7[Dd]|\\[nrt]|</")
+#: A value without quotes, and how many bytes of it are judged.
+_RUN = re.compile(rb"[^\t\n\f\r \"'&]*")
+_JUDGED = 2048
 #: A weak key (`token`, `key`) also stands before counts and words; its value must look like a key.
 _WEAK_LENGTH, _WEAK_SURE_LENGTH = 8, 20
 
@@ -47,6 +50,24 @@ def accept_keyed(data: bytes, key: bytes, start: int, end: int) -> Hidden:
     if not _STRONG_KEY.search(name) and not _looks_random(value):
         return None
     return start + len(value.encode()), value
+
+
+def accept_bare(data: bytes, key: bytes, start: int) -> Hidden:
+    """Judge `key=value` without quotes by the start of the value, however far that goes.
+
+    Each of a thousand values that run on to the end of a hostile line is looked at; none is read to its end.
+    """
+    end = _end_of_run(data, start, start + _JUDGED)
+    hidden = accept_keyed(data, key, start, end)
+    if hidden is None or hidden[0] < end or end < start + _JUDGED:
+        return hidden
+    end = _end_of_run(data, end, len(data))
+    return end, text_of(data, start, end)
+
+
+def _end_of_run(data: bytes, start: int, limit: int) -> int:
+    found = _RUN.match(data, start, limit)
+    return found.end() if found else start
 
 
 def _looks_random(value: str) -> bool:

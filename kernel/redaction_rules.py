@@ -33,10 +33,13 @@ _KEYS = (
 )
 #: What a person calls a password in prose; a `token` or a `secret` is spoken of in too many ways.
 _SPOKEN = r"pass(?:word|wort|phrase|code)|passwd|密码|口令"
+#: The letters of a password in a sentence. No Chinese: where no blanks part words, every 是 would begin a value that goes
+#: on to the end of the line.
+_SPELT = r"[!#-&(-_a-~\x{c0}-\x{24f}]"
 _Q = r"""(?:\\*["']?|%22)"""
 _KEYED = (
     rf"(?i:(?P<key>{_KEYS})){_Q}(?:\s(?i:is|was)|为|是)?\s?\s?(?:[:=：＝]|=>|%3[ADad])\s?\s?(?:\x1b\[[0-9;]*m)?(?:%22)?"
-    r"""(?:"(?P<keyed1>[^"\\\n]*(?:\\.[^"\\\n]*)*)"|\\+"(?P<keyed2>[^"\n]*?)\\+"|'(?P<keyed3>[^'\n]*)'|\\*["']?(?P<keyed4>[^\s"'&]+))"""
+    r"""(?:"(?P<keyed1>[^"\\\n]*(?:\\.[^"\\\n]*)*)"|\\+"(?P<keyed2>[^"\n]*?)\\+"|'(?P<keyed3>[^'\n]*)'|\\*["']?(?P<keyed4>[^\s"'&]))"""
 )
 
 RULES: dict[str, Rule] = {
@@ -78,11 +81,11 @@ RULES: dict[str, Rule] = {
     "told": Rule(  # "the password (of the vault) is swordfish"
         rf"(?i:{_SPOKEN})(?:[ \t]+(?i:of|for|to|on)(?:[ \t]+[^\s:=]+){{1,6}}?)?"
         r"(?:\s+(?i:(?:(?:is|was|has been) )?(?:re)?(?:set|changed) to|is|was|ist|lautet)\s+|"
-        r"\s?(?:是|为)\s?)[\"'`]?(?P<told>[^\s\"'`]+)",
+        rf"\s?(?:是|为)\s?)[\"'`]?(?P<told>{_SPELT}+)",
         prose.told,
     ),
     "said": Rule(
-        rf"(?i:{_KEYS})(?:\s+(?i:is|was|set to|changed to)\s+|\s?(?:是|为)\s?)[\"'`]?(?P<said>[^\s\"'`]+)",
+        rf"(?i:{_KEYS})(?:\s+(?i:is|was|set to|changed to)\s+|\s?(?:是|为)\s?)[\"'`]?(?P<said>{_SPELT}+)",
         prose.said,
     ),
     "keyed1": Rule(_KEYED),
