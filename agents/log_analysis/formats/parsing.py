@@ -21,7 +21,7 @@ from agents.log_analysis.formats.traces import inside, joins
 
 __all__ = ["Parser", "Record", "detect"]
 
-_LOGFMT = re.compile(r"([A-Za-z_@][\w.@/-]*)=(\"(?:[^\"\\]|\\.)*\"|\S*)")
+_LOGFMT = re.compile(r"([A-Za-z_@][\w.@/-]{0,80})=(\"(?:[^\"\\]|\\.)*\"|\S*)")
 _LOGFMT_START = re.compile(
     r"^(?:[A-Za-z_@][\w.@/-]{0,80}=(?:\"(?:[^\"\\]|\\.){0,4000}\"|[^\s\"]\S{0,4000}|) ?){2}"
 )

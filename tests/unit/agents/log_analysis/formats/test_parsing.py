@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -138,3 +139,12 @@ def test_no_line_breaks_it(line: str) -> None:
 )
 def test_no_json_breaks_it(value: Any) -> None:
     parse(json.dumps({"message": value, "level": value, "time": value, "status": value}))
+
+
+def test_pairs_of_a_hostile_line_cost_no_more_than_its_length() -> None:
+    seconds = []
+    for size in (4_000, 32_000):
+        started = time.process_time()
+        Parser(REFERENCE).parse("a=1 b=2 c=3 " + "_" * size)
+        seconds.append(time.process_time() - started)
+    assert seconds[1] < 24 * max(seconds[0], 0.01)
