@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from agents.log_analysis.judging.causes import rank, top_rows
@@ -13,7 +12,9 @@ from agents.log_analysis.paragraphs import (
     not_found,
     observations,
     others,
+    outside,
     quoted,
+    shapes,
     suspects,
     verdict,
 )
@@ -23,11 +24,6 @@ from agents.runtime.spec import DoneCall, TurnView
 from kernel.contracts import NotDone, Outcome
 from kernel.states import CallState
 from kernel.wording import ENGLISH, Words
-
-#: Lines quoted in the answer, and how many of one shape.
-_LINES = 10
-_OF_A_SHAPE = 2
-_VALUE = re.compile(r"[\w:.+-]*\d[\w:.+-]*")
 
 
 def answered(view: TurnView, overview: dict[str, Any], told: str) -> Outcome:
@@ -47,6 +43,8 @@ def conclude(view: TurnView, overview: dict[str, Any], *, lead: str = "") -> Out
     shown = findings if say is ENGLISH else rank(overview, comparison, say=say)
     searches = [c for c in view.calls("search") if c.state == CallState.done and c.value]
     paragraphs = [lead, verdict(shown, overview, top_rows(overview), say, brief=brief)]
+    if not shown and (looks := view.calls("overview")):
+        paragraphs.append(outside(looks[0].value or {}, overview, say))
     if not brief:
         paragraphs += [others(shown, say)] if len(shown) > 1 else []
         paragraphs += [suspects(comparison, say)]
@@ -88,19 +86,8 @@ def _lines(searches: list[DoneCall], say: Words, *, found: bool, brief: bool) ->
                 if call.arguments.get("level")
                 else "Lines with words of trouble, at harmless levels"
             )
-            return [_hits(call, heading, _shapes(hits), say)]
+            return [_hits(call, heading, shapes(hits), say)]
     return []
-
-
-def _shapes(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    seen: dict[str, int] = {}
-    kept: list[dict[str, Any]] = []
-    for hit in hits:
-        shape = _VALUE.sub("#", hit["quote"])
-        seen[shape] = seen.get(shape, 0) + 1
-        if seen[shape] <= _OF_A_SHAPE and len(kept) < _LINES:
-            kept.append(hit)
-    return kept
 
 
 def _hits(call: DoneCall, heading: str, shown: list[dict[str, Any]], say: Words) -> str:

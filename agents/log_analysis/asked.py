@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,58 +11,75 @@ import re2
 
 from agents.log_analysis.questions import Question
 from agents.log_analysis.spans import Span
-from agents.runtime.spec import CallRequest
+from agents.log_analysis.terms import pattern_of, telling
+from agents.runtime.spec import CallRequest, DoneCall
+from kernel.states import CallState
 
 #: Lines shown beside a count, of a moment, and of those who have most.
 _SHOWN, _MOMENT, _MOST = 5, 20, 10
 #: Buckets the histogram makes at most.
 _BUCKETS = 60
 _UNITS = {"1s": 1, "1m": 60, "1h": 3600, "1d": 86_400}
-#: Words of a phrase stand so near each other in a line.
-_GAP = ".{0,40}"
-_SHORT, _PAIR = 4, 2
-_ENDING = re.compile(r"(?:ures?|ed|ing|es|s)$")
 
 
 def calls_for(question: Question, span: Span, overview: dict[str, Any]) -> list[CallRequest]:
     """Return the calls a question needs; none where the first look has the answer."""
-    window = span.arguments
-    lines: dict[str, Any] = {**window}
-    if question.term:
-        lines["pattern"] = re2.escape(question.term) if question.exact else pattern_of(question.term)
-    elif question.level:
-        lines["level"] = question.level
-    if question.topic == "rate":
-        return [
-            CallRequest(tool="histogram", arguments={**lines, "bucket": _bucket(question, span, overview)})
-        ]
-    if question.topic == "most":
-        return [CallRequest(tool="entities", arguments={**lines, "by": question.entity, "limit": _MOST})]
-    if question.topic == "count":
+    topic, lines = question.topic, _lines(question, span)
+    if topic == "rate":
+        bucket = _bucket(question, span, overview)
+        return [CallRequest(tool="histogram", arguments={**lines, "bucket": bucket})]
+    if topic == "most":
+        kinds = (
+            ("host", "ip") if question.entity == "host" else (question.entity,)
+        )  # hosts often go by address
+        return [CallRequest(tool="entities", arguments={**lines, "by": by, "limit": _MOST}) for by in kinds]
+    if topic == "top":
+        arguments = {"level": question.level or "error", "limit": _MOST}
+        return [CallRequest(tool="templates", arguments=arguments)]
+    if topic in ("count", "exists"):
         return [CallRequest(tool="search", arguments={**lines, "limit": _SHOWN})]
-    if question.topic == "start" and question.term:
+    if topic == "last" or (topic == "start" and question.term):
         return [CallRequest(tool="search", arguments={**lines, "limit": 1})]
-    if question.topic == "at":
-        trouble = CallRequest(tool="search", arguments={**window, "level": "warning", "limit": _MOMENT})
-        return [trouble, CallRequest(tool="search", arguments={**window, "limit": _MOMENT})]
-    if question.topic == "changed":
+    if topic == "at":
+        trouble = CallRequest(
+            tool="search", arguments={**span.arguments, "level": "warning", "limit": _MOMENT}
+        )
+        return [trouble, CallRequest(tool="search", arguments={**span.arguments, "limit": _MOMENT})]
+    if topic == "changed":
         split = span.at or span.since or overview.get("onset", "")
         return [CallRequest(tool="compare", arguments={"split_at": split})] if split else []
     return []
 
 
-def pattern_of(term: str) -> str:
-    """Return the expression for a phrase: its words in any form, near each other; two words in either order."""
-    words = [_stem(word) for word in term.split()]
-    pattern = _GAP.join(words)
-    return f"{pattern}|{_GAP.join(reversed(words))}" if len(words) == _PAIR else pattern
+def _lines(question: Question, span: Span) -> dict[str, Any]:
+    """Return the arguments that name the lines a question is about."""
+    lines: dict[str, Any] = dict(span.arguments)
+    if question.term:
+        exact, words = question.exact, question.term.split()
+        lines["pattern"] = re2.escape(question.term) if exact else pattern_of(words)
+    if question.level:
+        lines["level"] = question.level
+    return lines
 
 
-def _stem(word: str) -> str:
-    """Return an expression for a word in its forms, for English words; others stand as they are."""
-    if len(word) <= _SHORT or not (word.isalpha() and word.isascii() and word.islower()):
-        return str(re2.escape(word))
-    return _ENDING.sub("", word) + r"\w*"
+def calls_apart(question: Question, span: Span) -> list[CallRequest]:
+    """Return a search for each word of a question whose words no line holds together."""
+    if question.exact or question.topic not in ("count", "most", "rate", "last"):
+        return []
+    arguments = [
+        {**span.arguments, "pattern": pattern_of([word]), "limit": 1}
+        for word in telling(question.term.split())
+    ]
+    return [CallRequest(tool="search", arguments=one) for one in arguments]
+
+
+def narrowed(question: Question, apart: Sequence[DoneCall]) -> Question:
+    """Return a question with those of its words that the log has, and at any level."""
+    words = telling(question.term.split())
+    if len(apart) != len(words) or any(call.state != CallState.done for call in apart):
+        return question
+    kept = [word for word, call in zip(words, apart, strict=True) if call.value["total"]]
+    return replace(question, term=" ".join(kept), level="") if kept else question
 
 
 def _bucket(question: Question, span: Span, overview: dict[str, Any]) -> str:

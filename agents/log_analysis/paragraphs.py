@@ -7,12 +7,16 @@ from typing import Any
 
 from agents.log_analysis.judging.chains import when
 from agents.log_analysis.judging.reasons import code, doubts_of
+from agents.log_analysis.judging.titles import title
 from kernel.contracts import Finding
 from kernel.wording import Words
 
 #: From this score on a cause is the most likely one; below it is possible.
 _SURE = 0.6
 _NOTES, _CHANGES, _SUSPECTS = 8, 4, 5
+#: Lines quoted, and how many of one shape.
+_LINES, _OF_A_SHAPE = 10, 2
+_VALUE = re.compile(r"[\w:.+-]*\d[\w:.+-]*")
 #: How a note begins that counts something, and the note that names a zone.
 _COUNT = re.compile(r"[\d,]+(?= )")
 _ZONE = re.compile(r"time stamps name no zone: taken as (\S+)")
@@ -46,6 +50,19 @@ def verdict(findings: list[Finding], overview: _Row, rows: list[_Row], say: Word
     against = doubts_of(rows, say) if rows else []
     parts += [_listed("What speaks against it:", against, say), top.detail]
     return "\n\n".join(part for part in parts if part)
+
+
+def outside(whole: _Row, overview: _Row, say: Words) -> str:
+    """Return what is wrong elsewhere in a log of which a window was asked about that is well."""
+    rows = whole.get("problems") or []
+    if not rows or whole is overview or not _window(overview, say):
+        return ""
+    row = rows[0]
+    where = f"{row['first']['source']}:{row['first']['line']}"
+    text = "Outside of it the log tells of trouble: {title}, at {time} ({where})."
+    return say(
+        text, title=title(row, row["kind"], say), time=row["first"]["time"] or say("no time"), where=where
+    )
 
 
 def others(findings: list[Finding], say: Words) -> str:
@@ -116,6 +133,18 @@ def harmless(quote: str) -> bool:
     return rest != quote and not re.search(
         r"(?i)error|exception|fail|fatal|panic|refused|denied|traceback", rest
     )
+
+
+def shapes(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a few lines of each shape: numbers apart, they say the same."""
+    seen: dict[str, int] = {}
+    kept: list[dict[str, Any]] = []
+    for hit in hits:
+        shape = _VALUE.sub("#", hit["quote"])
+        seen[shape] = seen.get(shape, 0) + 1
+        if seen[shape] <= _OF_A_SHAPE and len(kept) < _LINES:
+            kept.append(hit)
+    return kept
 
 
 def quoted(hit: _Row) -> str:

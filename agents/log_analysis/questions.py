@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from agents.log_analysis.terms import terms_of
+
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked. `topic` names the kind of answer, `term` the text that lines must hold, `level` the lowest level.
+    """What is asked. `topic` names the kind of answer, `term` the words that lines must hold, `level` the lowest level.
 
     `exact` terms were quoted, others are words in any form. `entity` is what is counted by (ip, host, user …) and
     `bucket` the width of a count over time. `why` tells that the cause is asked for too.
@@ -28,13 +30,15 @@ _WHY = re.compile(
 )
 _QUOTED = re.compile(r"[\"“”`]([^\"“”`\n]{2,80})[\"“”`]|(?<![\w])'([^'\n]{2,80})'(?![\w])")
 
-_ERRORS = re.compile(
-    r"(?i)\berrors?(?: lines?)?\b|\bfailures?\b|\bfailed\b|\bexceptions?\b|错误|报错|异常|失败"
+_LEVELS = (
+    ("fatal", re.compile(r"(?i)\bfatals?\b|\bcriticals?\b|致命")),
+    ("error", re.compile(r"(?i)\berrors?\b|\bfailures?\b|\bfailed\b|\bexceptions?\b|错误|报错|异常|失败")),
+    ("warning", re.compile(r"(?i)\bwarn(?:ing)?s?\b|警告|告警行?")),
 )
-_WARNINGS = re.compile(r"(?i)\bwarn(?:ing)?s?\b|警告|告警行")
-_FATAL = re.compile(r"(?i)\bfatals?\b|\bcritical\b|致命")
-
-_LEVELS = (("fatal", _FATAL), ("error", _ERRORS), ("warning", _WARNINGS))
+#: In the plural they mean a level; in the singular only where nothing else is asked for.
+_PLURAL = r"errors|warnings|warns|fatals|criticals|错误|报错|警告|告警行?|致命"
+#: What is no text to look for where it stands alone: all lines.
+_ALL = re.compile(r"(?i)requests?|请求")
 _UNITS = {
     "second": "1s",
     "minute": "1m",
@@ -58,11 +62,13 @@ _MOST = re.compile(
     r"|哪(?:个|些|台|位|一).{0,20}(?:最多|最频繁|最高|最常)|最多的.{0,12}(?:IP|ip|主机|用户|节点|服务|接口)"
 )
 _TOP_ERRORS = re.compile(
-    r"(?i)\b(?:top|most (?:common|frequent)|main|biggest)\b.{0,20}\b(?:errors?|exceptions?|failures?|problems?)\b"
-    r"|最(?:常见|多|主要|频繁)的?.{0,6}(?:错误|报错|异常)|主要错误"
+    r"(?i)\b(?:top|most (?:common|frequent)|main|biggest)\b.{0,20}"
+    r"\b(?:errors?|exceptions?|failures?|problems?|warnings?)\b"
+    r"|最(?:常见|多|主要|频繁)的?.{0,6}(?:错误|报错|异常|警告)|主要错误"
 )
 _START = re.compile(
-    r"(?i)\bwhen\b.{0,60}\b(?:start|began|begin|first|happen|occur|appear|fail|break|broke|happened)"
+    r"(?i)\bwhen (?:did|do|does|was|were|is|has|have)\b"
+    r"|\bwhen\b.{0,60}\b(?:start|began|begin|first|happen|occur|fail|broke)"
     r"|\bsince when\b|\bfirst (?:time|occurrence|seen)\b|什么时候|何时|几点(?:开始|出现)|从哪.{0,4}开始"
 )
 _CHANGED = re.compile(
@@ -73,48 +79,52 @@ _AT = re.compile(
     r"(?i)\bwhat\b.{0,30}\b(?:happen\w*|went on|was going on|occurred)\b.{0,20}\b(?:at|around|about|between|on)\b"
     r"|\d(?:点|时|分)?(?:左右|时)?.{0,6}(?:发生了什么|出了什么)|发生了什么"
 )
+_LAST_SEEN = re.compile(
+    r"(?i)\bwhen\b.{0,30}\b(?:last|latest|most recent)\b|\bwhen (?:did|do|does)\b.{0,40}\b(?:stop|end|cease)\b"
+    r"|最[后近]一次.{0,16}(?:什么时候|何时|几点)"
+    r"|(?:什么时候|何时|几点).{0,6}最[后近]一次"
+)
+_EXISTS = re.compile(
+    r"(?i)^(?:was|were|is|are) there\b|\b(?:did|has|have) any(?:one|body)\b"
+    r"|[.,;!?] ?(?:was|were|is|are) there\b|有没有|是否有|有无"
+)
+#: What names one thing: an address, an id.
+_IDENTITY = re.compile(
+    r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{8}-[0-9a-f-]{20,30}|[0-9a-f]{16,64}|(?:req|blk|trace|job|pod)[-_]-?\w{4,60})(?![\w.]\w)"
+)
+_ABOUT = re.compile(r"(?i)^(?:what|who|which|where|show|list|find|tell|check|look)\b|什么|谁|查|看|找")
 _RECOVERED = re.compile(
     r"(?i)\b(?:did|has|have|is|are|was)\b.{0,40}\b(?:recover\w*|resolved|back (?:up|to normal)|over now"
     r"|still (?:fail|happen|going|there)\w*"
     r"|healthy again|stopped|ended)\b|恢复了?(?:吗|没|么)|还在(?:发生|报错|失败)|好了吗|是否(?:已经)?恢复"
 )
-_END = (
-    r"(?=\s+(?:are|were|is|was|did|do|does|have|has|had|there|in|since|per|from|between|on|at|we|after|before|during)\b"
-    r"|[?.,!]|$)"
-)
-_OF = re.compile(
-    r"(?i)\bhow (?:many times|often) (?:did|does|do|was|were|is|has|have)\s+(?:the |a |an )?(.{2,60}?)"
-    r"\s+(?:happen|occur|appear|show|come|start|seen|logged)\w*"
-    r"|\b(?:how many|number of|count of|count) (?:(?:lines?|events?|entries|messages|times) (?:with|contain(?:ing)?|of"
-    r"|that (?:say|contain)|mention(?:ing)?) )?(?:the |all )?(?:the )?(?!times)(\S.{0,60}?)"
-    + _END
-    + r"|([\w.:/-]{2,60})\s?(?:出现|发生)了?(?:多少|几)次"
-    r"|(?:多少|几)(?:个|条|次|行)?([^\s？?。，]{2,30}?)(?:吗|呢|？|\?|。|$)"
-)
-#: What is no text to look for: all lines.
-_ALL = re.compile(
-    r"(?i)(?:log )?(?:lines?|events?|messages|entries|requests?|logs?|times)|日志|请求|行|记录|次"
-)
 _ENTITIES = (
-    ("ip", r"\bips?\b|\bip address|\bclients?\b|\bsource address|IP|客户端|地址"),
-    ("host", r"\bhosts?\b|\bmachines?\b|\bnodes?\b|\bservers?\b|主机|机器|节点|服务器"),
+    ("ip", r"\bips?\b|\bip address(?:es)?\b|\bclients?\b|\bsource address(?:es)?\b|IP|客户端|地址"),
+    ("host", r"\bhosts?\b|\bmachines?\b|\b(?:data|worker)?nodes?\b|\bservers?\b|主机|机器|节点|服务器"),
     ("pod", r"\bpods?\b|\bcontainers?\b|\binstances?\b|容器|实例"),
-    ("user", r"\busers?\b|\baccounts?\b|用户|账号|账户"),
+    ("user", r"\buser(?:name)?s?\b|\baccounts?\b|用户名?|账号|账户"),
     ("service", r"\bservices?\b|\bcomponents?\b|\bapps?\b|服务|组件|应用"),
     ("path", r"\bendpoints?\b|\bpaths?\b|\burls?\b|\broutes?\b|\bpages?\b|接口|路径|页面"),
     ("status", r"\bstatus(?: codes?)?\b|状态码"),
+)
+_HOW_MANY = re.compile(
+    r"(?i)\bhow many (?:different |distinct |unique )?(?:"
+    + "|".join(pattern for _, pattern in _ENTITIES)
+    + r")|多少个?(?:不同的)?(?:IP|客户端|地址|主机|机器|节点|用户|账号)"
 )
 _ENTITY = tuple((name, re.compile(rf"(?i){pattern}")) for name, pattern in _ENTITIES)
 
 #: The first that matches is asked.
 _TOPICS = (
-    ("recovered", _RECOVERED),
     ("top", _TOP_ERRORS),
     ("most", _MOST),
+    ("last", _LAST_SEEN),
     ("count", _COUNT),
+    ("recovered", _RECOVERED),
     ("changed", _CHANGED),
     ("at", _AT),
     ("start", _START),
+    ("exists", _EXISTS),
 )
 
 #: Words for slow work: such requests are answered by durations even where they raise no alarm by themselves.
@@ -126,22 +136,42 @@ _SPEED = re.compile(
 
 def question_of(request: str) -> Question | None:
     """Return what a request asks that a count or a window answers; None where it asks for something else."""
-    why, quoted = bool(_WHY.search(request)), quoted_term(request)
-    level, entity = _level(request, quoted), _entity(request)
-    if per := _PER.search(request):
-        unit = next((g for g in per.groups() if g), "").lower().removeprefix("小")
-        return Question("rate", quoted, level, bucket=_UNITS.get(unit, "auto"), why=why, exact=bool(quoted))
-    topic = next((name for name, pattern in _TOPICS if pattern.search(request)), "")
+    why, quoted, entity = bool(_WHY.search(request)), quoted_term(request), _entity(request)
+    per = _PER.search(request)
+    topic = "rate" if per else next((name for name, pattern in _TOPICS if pattern.search(request)), "")
     if topic == "most" and not entity:
         topic = "count" if _COUNT.search(request) else ""
-    if topic == "most":
-        return Question("most", quoted, level, entity, why=why, exact=bool(quoted))
-    if topic == "count":
-        return _count(request, quoted, entity, why=why)
-    if not topic:
+    if topic == "count" and entity and _HOW_MANY.search(request):
+        topic = "most"
+    term, level = _looked_for(request, quoted, entity if topic == "most" else "")
+    if not topic and not why and _ABOUT.search(request) and (found := _IDENTITY.search(request)):
+        return Question("count", found[0], exact=True)
+    if not topic or (topic in ("last", "exists") and not (term or (topic == "last" and level))):
         return None
-    term = quoted if topic == "start" else ""
-    return Question(topic, term, why=why, exact=bool(term))
+    bucket = ""
+    if per:
+        unit = next((g for g in per.groups() if g), "").lower().removeprefix("小")
+        bucket = _UNITS.get(unit, "auto")
+    if topic in ("changed", "at", "recovered"):
+        return Question(topic, why=why)
+    level = "" if topic in ("start", "exists") else level
+    exact = bool(quoted and topic != "top")
+    return Question(
+        topic, "" if topic == "top" else term, level, entity if topic == "most" else "", bucket, why, exact
+    )
+
+
+def _looked_for(request: str, quoted: str, entity: str) -> tuple[str, str]:
+    """Return what lines are to hold, and the lowest level; a word such as `failed` is a level where it stands alone."""
+    if quoted:
+        return quoted, _level(request.replace(quoted, " "))
+    entities = dict(_ENTITIES)
+    skip = re.compile(rf"(?i){_PLURAL}" + (f"|{entities[entity]}" if entity else ""))
+    words = terms_of(request, skip)
+    if all(_ALL.fullmatch(word) or _level(word) for word in words):
+        return "", _level(request)
+    plural = re.search(rf"(?i)(?<![a-z])(?:{_PLURAL})(?![a-z])", request)
+    return " ".join(words), _level(plural[0]) if plural else ""
 
 
 def quoted_term(request: str) -> str:
@@ -155,25 +185,8 @@ def about_speed(request: str) -> bool:
     return bool(_SPEED.search(request))
 
 
-def _count(request: str, quoted: str, entity: str, *, why: bool) -> Question:
-    found = _OF.search(request)
-    said = next((g for g in found.groups() if g), "").strip() if found else ""
-    if quoted or not said or _ALL.fullmatch(said):
-        return Question("count", quoted, why=why, exact=bool(quoted))
-    for level, pattern in _LEVELS:
-        if pattern.fullmatch(said):
-            return Question("count", "", level, why=why)
-    if entity and _entity(said) == entity and " " not in said:
-        return Question("most", entity=entity, why=why)
-    return Question("count", said, why=why)
-
-
-def _level(request: str, quoted: str) -> str:
-    text = request.replace(quoted, " ") if quoted else request
-    for level, pattern in _LEVELS:
-        if pattern.search(text):
-            return level
-    return ""
+def _level(text: str) -> str:
+    return next((level for level, pattern in _LEVELS if pattern.search(text)), "")
 
 
 def _entity(request: str) -> str:

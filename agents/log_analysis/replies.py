@@ -8,28 +8,30 @@ from agents.log_analysis.judging.causes import top_rows
 from agents.log_analysis.judging.chains import when
 from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.reasons import code, last_of, over
-from agents.log_analysis.paragraphs import quoted
+from agents.log_analysis.paragraphs import quoted, shapes
 from agents.log_analysis.questions import Question
+from agents.log_analysis.terms import telling
 from agents.runtime.spec import DoneCall
 from kernel.states import CallState
 from kernel.wording import Words
 
-#: Lines told of a moment, of those who have most, and of a count over time.
-_MOMENT, _MOST, _ROWS = 20, 10, 24
+#: Lines told of those who have most, and of a count over time.
+_MOST, _ROWS = 10, 24
+
+#: What a rate is told per.
+_PER = {"1h": "hour", "1d": "day"}
 
 #: Topics that are told before the cause, and not instead of it.
-LEADS = ("start", "recovered", "top")
+LEADS = ("start", "recovered")
 
 
 def reply(question: Question, calls: list[DoneCall], overview: dict[str, Any], say: Words) -> str:
     """Return the paragraphs that answer a question from what its calls returned; nothing where they failed."""
-    if question.topic in LEADS and not calls:
-        return _LEADS[question.topic](overview, say)
     values = [c.value for c in calls if c.state == CallState.done and isinstance(c.value, dict)]
+    if question.topic in LEADS and (not values or values[0].get("total") == 0) and not question.exact:
+        return _LEADS[question.topic](overview, say)
     if len(values) < len(calls) or not values:
         return ""
-    if question.topic == "start":
-        return _began(values[0], say)
     return _REPLIES[question.topic](question, calls, values, say)
 
 
@@ -37,13 +39,36 @@ def _where(spot: dict[str, Any]) -> str:
     return f"{spot['source']}:{spot['line']}"
 
 
+def missing(question: Question, apart: list[DoneCall], say: Words) -> str:
+    """Return which words of a question were not looked for, and which of the others no line holds."""
+    words = question.term.split()
+    left = [word for word in words if word not in telling(words)] if not question.exact else []
+    text = say("Not looked for: {words}.", words=", ".join(map(code, left))) if left else ""
+    return " ".join(filter(None, [text, _absent(question, apart, say)]))
+
+
+def _absent(question: Question, apart: list[DoneCall], say: Words) -> str:
+    if not apart or any(call.state != CallState.done for call in apart):
+        return ""
+    counts = dict(zip(telling(question.term.split()), (call.value["total"] for call in apart), strict=True))
+    absent = [word for word, count in counts.items() if not count]
+    if absent:
+        return say("No line holds {words}.", words=", ".join(map(code, absent)))
+    told = ", ".join(f"{code(word)} {count}" for word, count in counts.items())
+    return say("No line holds all of it; lines with each word: {told}.", told=told)
+
+
 def _what(question: Question, call: DoneCall, say: Words) -> str:
     """Return what was counted, as the call asked for it."""
-    text = say("lines")
-    if level := call.arguments.get("level"):
+    level, pattern = call.arguments.get("level"), call.arguments.get("pattern")
+    words = [question.term] if question.exact else telling(question.term.split())
+    named = " + ".join(map(code, words))
+    if level and pattern:
+        text = say("lines of level {level} or worse with {pattern}", level=level, pattern=named)
+    elif level:
         text = say("lines of level {level} or worse", level=level)
-    if call.arguments.get("pattern"):
-        text = say("lines with {pattern}", pattern=code(question.term))
+    else:
+        text = say("lines with {pattern}", pattern=named) if pattern else say("lines")
     since, until = call.arguments.get("since", ""), call.arguments.get("until", "")
     if since or until:
         text += say(
@@ -56,14 +81,16 @@ def _rate(question: Question, calls: list[DoneCall], values: list[dict[str, Any]
     found, what = values[0], _what(question, calls[0], say)
     if not found["total"]:
         return say("There are no {what}.", what=what)
-    text = "{total} {what}: {rate} per minute on average; most from {time} on: {count} in {width}."
+    text = "{total} {what}: {rate} per {unit} on average; most from {time} on: {count} in {width}."
     peak = found.get("peak") or {"from": "", "count": 0}
     width = lasting(found["bucket_seconds"])
+    unit = _PER.get(question.bucket, "minute")
     head = say(
         text,
         total=found["total"],
         what=what,
-        rate=found["per_minute"],
+        rate=found[f"per_{unit}"],
+        unit=say(unit),
         time=peak["from"],
         count=peak["count"],
         width=width,
@@ -75,13 +102,16 @@ def _rate(question: Question, calls: list[DoneCall], values: list[dict[str, Any]
 
 
 def _most(question: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
-    found, what = values[0], _what(question, calls[0], say)
-    rows = found["entities"]
-    by = question.entity
+    found = next((value for value in values if value["entities"]), values[0])
+    what, rows, by = _what(question, calls[0], say), found["entities"], found["by"]
     if not rows:
         return say("No {by} stands in the {count} {what}.", by=by, count=found["events"], what=what)
     text = "{entity} has most: {count} of {events} {what} ({total} different {by})."
     values_of = {"entity": code(rows[0]["entity"]), "count": rows[0]["count"], "events": found["events"]}
+    if len(rows) > 1 and rows[1]["count"] == rows[0]["count"]:
+        even = sum(1 for row in rows if row["count"] == rows[0]["count"])
+        text = "None stands out: {even} have {count} each of the {events} {what} ({total} different {by})."
+        values_of["even"] = f"{even}+" if even == len(rows) < found["entities_total"] else even
     head = say(text, **values_of, what=what, total=found["entities_total"], by=by)
     listed = [f"- {code(r['entity'])}  {r['count']}  ({_where(r['first'])})" for r in rows]
     return "\n\n".join([head, "\n".join(listed)])
@@ -92,6 +122,10 @@ def _count(question: Question, calls: list[DoneCall], values: list[dict[str, Any
     if not found["total"]:
         return say("There are no {what}.", what=what)
     first, last = found["first"], found["last"]
+    if found["total"] == 1:
+        text = "1 line only ({what}), at {time} ({where})."
+        one = say(text, what=what, time=first["time"] or say("no time"), where=_where(first))
+        return f"{one}\n\n{quoted(first)}"
     text = "{total} {what}, the first at {start} ({first}), the last at {end} ({last})."
     spots = {"first": _where(first), "last": _where(last)}
     none = say("no time")
@@ -106,10 +140,10 @@ def _at(question: Question, calls: list[DoneCall], values: list[dict[str, Any]],
     text = "{total} {what}, {bad} of them warnings or worse."
     parts = [say(text, total=every["total"], what=_what(question, calls[1], say), bad=trouble["total"])]
     if trouble["hits"]:
-        parts.append("\n".join([say("Warnings and worse:"), *map(quoted, trouble["hits"])]))
-    parts.append(
-        "\n".join([say("What the log said:"), *map(quoted, every["hits"][:_MOMENT])]) if every["hits"] else ""
-    )
+        parts.append("\n".join([say("Warnings and worse:"), *map(quoted, shapes(trouble["hits"]))]))
+    told = {(hit["source"], hit["line"]) for hit in trouble["hits"]}
+    rest = shapes([hit for hit in every["hits"] if (hit["source"], hit["line"]) not in told])
+    parts.append("\n".join([say("What the log said:"), *map(quoted, rest)]) if rest else "")
     return "\n\n".join(p for p in parts if p)
 
 
@@ -140,18 +174,25 @@ def _changed(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], s
     return "\n\n".join(parts)
 
 
-def _began(found: dict[str, Any], say: Words) -> str:
+def _began(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
+    found = values[0]
     if not found["total"]:
         return say("No line says so.")
-    first = found["first"]
-    text = "It began at {time} ({where}); {total} lines say so."
-    head = say(
-        text,
-        time=first["time"] or say("no time"),
-        where=_where(first),
-        total=found["total"],
+    return _edge("It began at {time} ({where}); {total} lines say so.", found["first"], found["total"], say)
+
+
+def _last(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
+    found = values[0]
+    if not found["total"]:
+        return say("No line says so.")
+    return _edge(
+        "It came last at {time} ({where}); {total} lines say so.", found["last"], found["total"], say
     )
-    return f"{head}\n\n{quoted(first)}"
+
+
+def _edge(text: str, spot: dict[str, Any], total: int, say: Words) -> str:
+    head = say(text, time=spot["time"] or say("no time"), where=_where(spot), total=total)
+    return f"{head}\n\n{quoted(spot)}"
 
 
 def _started(overview: dict[str, Any], say: Words) -> str:
@@ -179,21 +220,28 @@ def _recovered(overview: dict[str, Any], say: Words) -> str:
     return say(text, time=last["time"] or say("no time"), line=last["line"], end=end)
 
 
-def _top(overview: dict[str, Any], say: Words) -> str:
-    rows = sorted(overview.get("problems", []), key=lambda row: -row["count"])[:_MOST]
+def _top(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
     line = "{number}. {count} lines: {message} ({where})"
+    rows = values[0]["templates"][:_MOST]
+    if not rows:
+        return say("There are no {what}.", what=_what(_, calls[0], say))
     told = [
-        say(
-            line,
-            number=n,
-            count=r["count"],
-            message=code(r["template"]),
-            where=_where(r["first"]),
-        )
-        for n, r in enumerate(rows, 1)
+        say(line, number=n, count=row["count"], message=code(row["template"]), where=_where(row))
+        for n, row in enumerate(rows, 1)
     ]
-    return "\n".join([say("The most frequent errors:"), *told]) if told else ""
+    what = say("lines of level {level} or worse", level=calls[0].arguments["level"])
+    return "\n".join([say("The most frequent {what}:", what=what), *told])
 
 
-_REPLIES = {"rate": _rate, "most": _most, "count": _count, "at": _at, "changed": _changed}
-_LEADS = {"start": _started, "recovered": _recovered, "top": _top}
+_REPLIES = {
+    "rate": _rate,
+    "most": _most,
+    "count": _count,
+    "exists": _count,
+    "start": _began,
+    "last": _last,
+    "top": _top,
+    "at": _at,
+    "changed": _changed,
+}
+_LEADS = {"start": _started, "recovered": _recovered}

@@ -8,10 +8,10 @@ from typing import Any
 import re2
 
 from agents.log_analysis.answering import answered, conclude
-from agents.log_analysis.asked import calls_for
+from agents.log_analysis.asked import calls_apart, calls_for, narrowed
 from agents.log_analysis.questions import Question, question_of, quoted_term
 from agents.log_analysis.remembered import DIRECTED, directed
-from agents.log_analysis.replies import LEADS, reply
+from agents.log_analysis.replies import LEADS, missing, reply
 from agents.log_analysis.spans import Span, span_of
 from agents.log_analysis.wording import words
 from agents.runtime.spec import CallRequest, DoneCall, Turn, TurnView
@@ -32,7 +32,7 @@ _LISTED = re.compile(
     r"(?i)\b(?:list|show|find|post|print|search|grep|give|display|get|fetch|lines?|logs?|entries|contain\w*|match\w*)\b"
     r"|列出|查找|查询|显示|找出|找到|搜索|包含|含有|日志"
 )
-_ASKED_NOTE = "asked for"
+_ASKED_NOTE, _APART_NOTE = "asked for", "asked for, word by word"
 _CONTAINS = re.compile(r"(?i)\b(?:contain(?:s|ing)?|match(?:es|ing)?|with the word)\s+([\w.:/-]{2,60})")
 #: Turns that a cause takes after the first look: errors, before and after, the answer; a further look needs one more.
 _TURNS = 3
@@ -63,7 +63,7 @@ def routine(view: TurnView) -> Turn:
         return _ask(view, _searches(view, overview, span), "the errors themselves")
     if overview.get("problems") and not _compared(view):
         return _ask(view, _comparisons(overview, hits[0].value or {}), "before and after the trouble began")
-    return _end(conclude(view, overview, lead=_lead(view, question, overview)))
+    return _end(conclude(view, overview, lead=_told(view, question, overview) if question else ""))
 
 
 def _span(view: TurnView, overview: dict[str, Any]) -> Span:
@@ -73,23 +73,41 @@ def _span(view: TurnView, overview: dict[str, Any]) -> Span:
 
 def _question(view: TurnView, question: Question, span: Span, overview: dict[str, Any]) -> Turn | None:
     """Return the turn that a question needs, or its answer; None where the cause is to be looked for (too)."""
-    made = _asked(view)
-    wanted = calls_for(question, span, overview)
-    allowed = all(call.tool in view.tools for call in wanted)
-    if wanted and not made and allowed and view.turns_left > 1:
-        return Turn(text="Looking for what was asked.", calls=wanted, note=_ASKED_NOTE)
-    if question.why or question.topic in LEADS:
+    made, apart = _noted(view, _ASKED_NOTE), _noted(view, _APART_NOTE)
+    wanted: list[CallRequest] = []
+    note = _ASKED_NOTE
+    if not made:
+        wanted = calls_for(question, span, overview)
+    elif not apart and _nothing(made[-1]):
+        wanted, note = calls_apart(question, span), _APART_NOTE
+    elif apart and len(made) == 1 and (asked := narrowed(question, apart[0])) != question:
+        wanted = calls_for(asked, span, overview)
+    if wanted and all(call.tool in view.tools for call in wanted) and view.turns_left > 1:
+        return Turn(text="Looking for what was asked.", calls=wanted, note=note)
+    leads = question.topic in LEADS and (not made or _nothing(made[-1]))
+    told = _told(view, question, overview)
+    if question.why or leads or not told or (question.topic == "exists" and _nothing(made[-1])):
         return None
-    told = reply(question, made, overview, words(view))
-    return _end(answered(view, overview, told)) if told else None
+    return _end(answered(view, overview, told))
 
 
-def _lead(view: TurnView, question: Question | None, overview: dict[str, Any]) -> str:
-    return reply(question, _asked(view), overview, words(view)) if question else ""
+def _told(view: TurnView, question: Question, overview: dict[str, Any]) -> str:
+    """Return the answer to a question, with which of its words no line holds."""
+    made, apart = _noted(view, _ASKED_NOTE), _noted(view, _APART_NOTE)
+    say, asked = words(view), narrowed(question, apart[0]) if len(made) > 1 else question
+    parts = [missing(question, apart[0] if apart else [], say)] if made else []
+    return "\n\n".join(filter(None, [*parts, reply(asked, made[-1] if made else [], overview, say)]))
 
 
-def _asked(view: TurnView) -> list[DoneCall]:
-    return [c for t in view.turns if t.note == _ASKED_NOTE for c in t.calls]
+def _nothing(calls: list[DoneCall]) -> bool:
+    """Tell whether a count found no line."""
+    value = calls[-1].value if calls[-1].state == CallState.done else None
+    return isinstance(value, dict) and not value.get("total", value.get("events", 1))
+
+
+def _noted(view: TurnView, note: str) -> list[list[DoneCall]]:
+    """Return the calls of each turn with a note."""
+    return [turn.calls for turn in view.turns if turn.note == note]
 
 
 def _compared(view: TurnView) -> bool:
@@ -154,7 +172,11 @@ def _comparisons(overview: dict[str, Any], whole: dict[str, Any]) -> list[CallRe
 
 def _wide_searches(view: TurnView) -> list[DoneCall]:
     return [
-        c for t in view.turns if t.note not in (DIRECTED, _ASKED_NOTE) for c in t.calls if c.tool == "search"
+        c
+        for t in view.turns
+        if t.note not in (DIRECTED, _ASKED_NOTE, _APART_NOTE)
+        for c in t.calls
+        if c.tool == "search"
     ]
 
 

@@ -133,8 +133,15 @@ ZH: Phrases = {
     "the end": "结尾",
     "no time": "未知时间",
     "There are no {what}.": "没有{what}。",
-    "{total} {what}: {rate} per minute on average; most from {time} on: {count} in {width}.": (
-        "共 {total} {what}：平均每分钟 {rate}；最多的一段始于 {time}：{width} 内 {count}。"
+    "{total} {what}: {rate} per {unit} on average; most from {time} on: {count} in {width}.": (
+        "共 {total} {what}：平均每{unit} {rate}；最多的一段始于 {time}：{width} 内 {count}。"
+    ),
+    "minute": "分钟",
+    "hour": "小时",
+    "day": "天",
+    "1 line only ({what}), at {time} ({where}).": "仅 1 {what}，时间 {time}（{where}）。",
+    "Outside of it the log tells of trouble: {title}, at {time} ({where}).": (
+        "该时间段之外日志中有异常：{title}，时间 {time}（{where}）。"
     ),
     "- and {count} more": "- 另有 {count} 段",
     "No {by} stands in the {count} {what}.": "{count} {what}中没有 {by}。",
@@ -165,7 +172,15 @@ ZH: Phrases = {
     "No line says so: it came last at {time} (line {line}), and the log ends at {end}.": (
         "没有日志行表明已恢复：最后一次于 {time}（第 {line} 行），日志结束于 {end}。"
     ),
-    "The most frequent errors:": "最常见的错误：",
+    "The most frequent {what}:": "最常见的{what}：",
+    "lines of level {level} or worse with {pattern}": "行含 {pattern} 的 {level} 及以上级别日志",
+    "Not looked for: {words}.": "未用于查找：{words}。",
+    "No line holds {words}.": "没有含 {words} 的行。",
+    "No line holds all of it; lines with each word: {told}.": "没有同时包含全部词语的行；各词语的行数：{told}。",
+    "It came last at {time} ({where}); {total} lines say so.": "最后一次于 {time}（{where}）；共 {total} 行。",
+    "None stands out: {even} have {count} each of the {events} {what} ({total} different {by}).": (
+        "没有突出的：{events} {what}中 {even} 个各占 {count}（共 {total} 个不同的 {by}）。"
+    ),
     "{number}. {count} lines: {message} ({where})": "{number}. {count} 行：{message}（{where}）",
     # a memory that hits
     "Most likely cause: {title}": "最可能的原因：{title}",

@@ -18,6 +18,7 @@ _BUCKETS = 60
 _STEPS = (0.001, 0.01, 0.1, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_400, 604_800)
 _WIDTH = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s{0,9}(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_MEANS = {"minute": 60.0, "hour": 3600.0, "day": 86_400.0}
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -48,7 +49,7 @@ def histogram_of(reading: Reading, query: Query, bucket: str) -> dict[str, Any]:
         "bucket_seconds": width,
         "total": total,
         "without_time": untimed,
-        "per_minute": round(total * 60 / max(window, 60.0), 2),
+        **{f"per_{name}": round(total * unit / max(window, unit), 2) for name, unit in _MEANS.items()},
         "peak": max(rows, key=lambda row: row["count"], default={}),
         "sparkline": line,
         "buckets": rows,

@@ -73,7 +73,10 @@ async def test_which_has_most(desk, log) -> None:
 )
 async def test_counts(desk, log, request_text: str, count: int) -> None:
     told = await answer(desk, log, request_text)
-    assert told.startswith(f"{count} lines" if count else "There are no lines"), told
+    if count > 1:
+        assert told.startswith(f"{count} lines"), told
+    else:
+        assert told.startswith("1 line only" if count else "No line holds `segfaults`."), told
     if count:
         assert "checkout.log:" in told
 
@@ -102,7 +105,7 @@ async def test_what_changed_and_what_happened(desk, log) -> None:
 
 async def test_the_most_frequent_errors(desk, log) -> None:
     told = await answer(desk, log, "top errors")
-    assert told.startswith("The most frequent errors:\n1. 120 lines: `pool exhausted")
+    assert told.startswith("The most frequent lines of level error or worse:\n1. 120 lines: `pool exhausted")
 
 
 async def test_a_window_narrows_the_search_for_a_cause(desk, log) -> None:
@@ -134,6 +137,32 @@ async def test_the_ranking_of_causes_is_that_of_the_window_asked_about(
     others = [text for text in said.values() if cause not in text]
     assert not any(text[:12] in finding.title for text in others for finding in analysis.outcome.findings)
     assert "3 lines tell" in analysis.outcome.findings[0].detail
+
+
+async def test_a_window_that_is_well_is_told_with_what_is_wrong_elsewhere(desk, log) -> None:
+    told = await answer(desk, log, "why did it fail between 10:02 and 10:08?")
+    assert told.startswith("No cause was found.")
+    assert "Outside of it the log tells of trouble: " in told
+    assert "at 2026-11-28T10:20:00.000Z (" in told
+
+
+@pytest.mark.parametrize(
+    ("request_text", "start"),
+    [
+        ("which IP had most failed logins?", "`10.0.0.9` has most: "),
+        ("how many failed logins for user bob?", "Not looked for: `user`. No line holds `bob`."),
+        (
+            "how many times did the pool recover?",
+            "1 line only (lines with `pool` + `recover`), at 2026-11-28T10:30:01",
+        ),
+        ("when was the last pool exhausted error?", "It came last at 2026-11-28T10:29:55.000Z"),
+        ("when did login failures start?", "It began at 2026-11-28T10:00:07.000Z"),
+        ("was there a deploy?", "1 line only (lines with `deploy`), at 2026-11-28T10:19:50.000Z"),
+        ("login failures per hour", "24 lines with `login` + `failures`: 24.0 per hour on average"),
+    ],
+)
+async def test_what_is_asked_of_certain_lines(desk, log, request_text: str, start: str) -> None:
+    assert (await answer(desk, log, request_text)).startswith(start)
 
 
 async def test_an_alert_is_no_question(desk, log) -> None:

@@ -30,7 +30,6 @@ def test_rates(request_text: str, bucket: str, level: str) -> None:
         ("which IP most", "ip", ""),
         ("which IP sent the most requests?", "ip", ""),
         ("which host has the most errors", "host", "error"),
-        ("who logs in most often, which user", "user", ""),
         ("top 5 endpoints", "path", ""),
         ("what are the busiest services?", "service", ""),
         ("how many users", "user", ""),
@@ -49,7 +48,7 @@ def test_who_most(request_text: str, entity: str, level: str) -> None:
         ("how many times did OutOfMemoryError happen", "OutOfMemoryError", ""),
         ("how many times did 'pool exhausted' occur?", "pool exhausted", ""),
         ("how often does the timeout occur", "timeout", ""),
-        ("How many failed logins were there from root?", "failed logins", ""),
+        ("How many failed logins were there from root?", "failed login root", ""),
         ("how many lines contain ETIMEDOUT?", "ETIMEDOUT", ""),
         ("number of errors in the last hour", "", "error"),
         ("how many warnings are there", "", "warning"),
@@ -115,7 +114,30 @@ def test_what_is_no_such_question(request_text: str) -> None:
 
 def test_a_cause_may_be_asked_for_beside() -> None:
     question = question_of("when did the timeouts start and why?")
-    assert question == Question("start", why=True)
+    assert question == Question("start", "timeouts", why=True)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "question"),
+    [
+        ("which ip tried most logins", Question("most", "login", entity="ip")),
+        ("which usernames were tried most?", Question("most", entity="user")),
+        ("which client got the most disk full errors", Question("most", "disk full", "error", "ip")),
+        ("how many errors in payment-service", Question("count", "payment-service", "error")),
+        ("how many times did mod_jk go into error state", Question("count", "mod_jk error state")),
+        ("root 登录失败了多少次？", Question("count", "root 登录 失败")),
+        ("failed logins per hour", Question("rate", "failed login", bucket="1h")),
+        ("when did the break-in attempt start", Question("start", "break-in attempt")),
+        ("when was the last authentication failure?", Question("last", "authentication failure")),
+        ("最后一次超时是什么时候", Question("last", "超时")),
+        ("was there a successful login?", Question("exists", "successful login")),
+        ("what is 183.62.140.253 doing?", Question("count", "183.62.140.253", exact=True)),
+        ("what is the most common warning", Question("top", level="warning")),
+        ("are there errors?", None),
+    ],
+)
+def test_what_lines_are_to_hold(request_text: str, question: Question | None) -> None:
+    assert question_of(request_text) == question
 
 
 @pytest.mark.parametrize(
