@@ -6,7 +6,7 @@ import re
 
 from coordinator.phrases import words_of
 from kernel.contracts import ActionOutcome
-from kernel.neutral import neutralise
+from kernel.neutral import neutralise, one_line
 from kernel.reports import Report, ReportMemory
 from kernel.states import CallState
 from kernel.wording import ENGLISH, Words
@@ -14,6 +14,9 @@ from kernel.wording import ENGLISH, Words
 #: A span of code on one line, whatever the length of its fence: what stands in one is shown and never live. One that
 #: goes over a line's end may be cut by a new block there, and an escaped backtick opens none.
 _CODE = re.compile(r"(?<![`\\])(?P<fence>`+)(?!`)[^\n]+?(?<!`)(?P=fence)(?!`)")
+
+#: What ends a line for one reader of Markdown or another: a span that goes over it may be no span.
+_LINE_ENDS = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
 
 
 def markdown(report: Report) -> str:
@@ -69,10 +72,11 @@ def _findings(report: Report, say: Words) -> list[str]:
         if (
             say is ENGLISH
         ):  # findings speak English, for what is learnt from them; the answer has them translated
-            lines += [f"   - speaks for it: {reason}" for reason in finding.reasons]
+            lines += [f"   - speaks for it: {inert(one_line(reason))}" for reason in finding.reasons]
         against = "   - speaks against it: {where} {quote}"
         lines += [
-            say(against, where=f"`{e.source}:{e.line}`", quote=_quoted(e.quote)) for e in finding.against
+            say(against, where=_quoted(f"{e.source}:{e.line}"), quote=_quoted(e.quote))
+            for e in finding.against
         ]
     return lines
 
@@ -83,7 +87,8 @@ def _memory(memory: ReportMemory, say: Words) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a quote as a code span whose fence is longer than any run of backticks in it."""
+    """Return a quote as a code span whose fence is longer than any run of backticks in it; no line end cuts it."""
+    text = _LINE_ENDS.sub(" ", text)
     runs = [len(ticks) for ticks in re.findall("`+", text)]
     if not runs:
         return f"`{text}`"

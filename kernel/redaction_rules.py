@@ -33,8 +33,8 @@ _KEYS = (
 )
 #: What a person calls a password in prose; a `token` or a `secret` is spoken of in too many ways.
 _SPOKEN = r"pass(?:word|wort|phrase|code)|passwd|密码|口令"
-#: The letters of a password in a sentence. No Chinese: where no blanks part words, every 是 would begin a value that goes
-#: on to the end of the line.
+#: The letters of a password in a sentence. No Chinese: where no blanks part words, every 是 would begin a value that
+#: goes on to the end of the line.
 _SPELT = r"[!#-&(-_a-~\x{c0}-\x{24f}]"
 _Q = r"""(?:\\*["']?|%22)"""
 _KEYED = (

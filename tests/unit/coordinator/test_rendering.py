@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from coordinator.rendering import inert, markdown
@@ -40,3 +42,18 @@ def test_every_part_of_a_report_is_inert() -> None:
     text = markdown(report)
     assert text.count("! [x] (hxxps[:]//evil.example)") == 3
     assert f"`` a`b.log:1 `` `{live}`" in text
+
+
+@pytest.mark.parametrize("cut", ["\n", "\n\n", "\r\n", "\u2028", "\x85", "\x0b"])
+def test_words_of_a_model_in_reasons_and_proofs_are_inert_too(cut: str) -> None:
+    live = "![x](https://evil.example)"
+    finding = Finding(
+        title="t",
+        reasons=[live, f"a{cut}{live}"],
+        evidence=[Evidence(source=f"b`{live}", line=1, quote=f"a{cut}{live}")],
+        against=[Evidence(source=f"b`{live}`{cut}{live}", line=1, quote=f"a{cut}{live}")],
+    )
+    text = markdown(Report(run_id="r", state="succeeded", answer="a", findings=[finding]))
+    outside = re.sub(r"(?<![`\\])(`+)(?!`)[^\n]+?(?<!`)\1(?!`)", "", text)
+    assert "evil" not in outside.replace("! [x] (hxxps[:]//evil.example)", "")
+    assert len([line for line in text.split("\n") if "evil" in line]) == 4
