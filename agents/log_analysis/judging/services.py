@@ -16,11 +16,9 @@ from agents.log_analysis.scanning.table import Row
 
 #: Evidence is told as -log10 of its p; more than this is as sure as it gets.
 _MOST = 10.0
-#: What is left of a service's errors where another failing service explains them.
-_SYMPTOM_LEFT = 0.2
-#: What a blamed service gets of the blamer's evidence, and how much more than a fall a full silence weighs.
-_BLAMED, _SILENT = 0.5, 1.5
-_MISSING = 0.5
+#: What a blamed service gets of the blamer's evidence, and how much more than a fall a full silence weighs. Half
+#: or twice of any of these weights keeps the culprit among the first three, in each incident that was tried.
+_BLAMED, _SILENT = 0.5, 2.0
 #: Fewer calls from outside are mostly the users' doing.
 _FEWER_CALLS = 0.5
 #: Without paths: what the first of several services to fail gets (the n-th an n-th of it), and the most of the rest.
@@ -39,9 +37,8 @@ class Suspect:
 
     def add(self, strength: float, reason: str) -> None:
         """Count a reason."""
-        if strength >= _LEAST * _SYMPTOM_LEFT:
-            self.score += strength
-            self.reasons.append((reason, round(strength, 1)))
+        self.score += strength
+        self.reasons.append((reason, round(strength, 1)))
 
 
 def rank_services(scan: Scan, side: Side) -> list[Suspect]:
@@ -111,7 +108,7 @@ def _blame(
     explained = min(
         1.0, max(follows / max(1, after.failed[service]), *(named[s] / errors for s in failing), 0.0)
     )
-    own = strength * (1 - explained * (1 - _SYMPTOM_LEFT))
+    own = strength * (1 - explained)
     text = f"{errors} errors, more than before"
     if explained > 1 - explained:
         text += f", {explained:.0%} of them after another service's failure"
@@ -204,7 +201,7 @@ def _missing(scan: Scan, suspect: Suspect, before: Half, after: Half) -> None:
         said = scan.miner.templates[template].text()[:80]
         got = after.speaks[service, template]
         suspect.add(
-            strength * _MISSING,
+            strength,
             f"its line {said!r} is in {got} of {entered} paths it enters, before in {count} of {before.holds[service]}",
         )
 

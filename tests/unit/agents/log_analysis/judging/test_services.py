@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.log_analysis.judging import services
 from agents.log_analysis.judging.halves import _numbers, _told
 from agents.log_analysis.judging.services import rank_services, row_side
 from tests.support.log_scans import log, read, stamp
@@ -149,3 +150,22 @@ def test_names_of_services_are_found_as_whole_words_the_longest_first() -> None:
     assert _told(numbers, "ERROR Cart-Store refused; carts and my-cart not meant") == {2}
     assert _told(numbers, "call of com.acme.Pay/v1 from cart.") == {3, 1}
     assert _told(numbers, "com.acme.Payment db") == set()
+
+
+@pytest.mark.parametrize("weight", ["_BLAMED", "_SILENT", "_FEWER_CALLS"])
+@pytest.mark.parametrize("times", [0.5, 2.0])
+def test_no_ranking_hangs_on_one_weight(tmp_path: Path, monkeypatch, weight: str, times: float) -> None:
+    monkeypatch.setattr(services, weight, getattr(services, weight) * times)
+    for number, after in enumerate(
+        (_window(100, failing="store", offset=5e3), _window(100, silent="store", offset=5e3))
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert _ranked(folder, after)[0][0] == "store"
+
+
+def test_a_fully_explained_symptom_is_told_and_weighs_nothing(tmp_path: Path) -> None:
+    scan, _ = read(tmp_path, _window(200), _window(100, failing="store", offset=5000.0))
+    scores = {scan.services[s.service]: s.score for s in rank_services(scan, row_side({0}, {1}))}
+    assert scores["store"] > 1
+    assert scores["front"] == scores["order"] == 0.0
