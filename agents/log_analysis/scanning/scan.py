@@ -151,7 +151,7 @@ class Scan:
         opened = []
         for file in files:
             try:
-                body, changed = open_log(file, self._scratch, self._max_bytes, self._max_lines)
+                body, changed = open_log(file, self._scratch, self._max_bytes, self._max_lines, self._stop)
             except NightdeskError as error:
                 self.problems.append(error)
                 continue

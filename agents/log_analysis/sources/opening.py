@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -25,11 +26,15 @@ _LEAST, _EMPTY = 16, 0.5
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
-def open_log(file: LogFile, scratch: Path, max_bytes: int, max_lines: int = 0) -> tuple[Body, datetime]:
+def open_log(
+    file: LogFile, scratch: Path, max_bytes: int, max_lines: int = 0, stop: threading.Event | None = None
+) -> tuple[Body, datetime]:
     """Return the body of a log and its last change; the body's notes begin with what its source had to say."""
     handle, changed = file.open()
     try:
-        body = open_body(handle, file.name, scratch, max_bytes, max_lines=max_lines, size=file.size)
+        body = open_body(
+            handle, file.name, scratch, max_bytes, max_lines=max_lines, size=file.size, stop=stop
+        )
     except NightdeskError:
         handle.close()
         raise
@@ -40,20 +45,28 @@ def open_log(file: LogFile, scratch: Path, max_bytes: int, max_lines: int = 0) -
 
 
 def open_body(
-    file: BinaryIO, name: str, scratch: Path, max_bytes: int, *, max_lines: int = 0, size: int | None = None
+    file: BinaryIO,
+    name: str,
+    scratch: Path,
+    max_bytes: int,
+    *,
+    max_lines: int = 0,
+    size: int | None = None,
+    stop: threading.Event | None = None,
 ) -> Body:
     """Return the body of an open log; compressed and UTF-16 logs are unrolled into a file without a name.
 
-    Of a log whose first `size` bytes of content are wanted, the rest is left alone without a word.
+    Of a log whose first `size` bytes of content are wanted, the rest is left alone without a word. Once `stop` is
+    set, unrolling ends with what there is.
     """
     head = file.read(_HEAD)
     file.seek(0)
     _refuse(foreign(head), name)
     kind = compression(head)
     if kind:
-        body = _inflate(file, name, kind, scratch, max_bytes, size)
+        body = _inflate(file, name, kind, scratch, max_bytes, size, stop)
     else:
-        body = _plain(file, head, scratch, max_bytes, size)
+        body = _plain(file, head, scratch, max_bytes, size, stop)
     body.max_lines = max_lines
     return body
 
@@ -70,7 +83,14 @@ def _encoding(head: bytes) -> str:
     return "utf-16-le" if empty[1] else "utf-16-be"
 
 
-def _plain(file: BinaryIO, head: bytes, scratch: Path, max_bytes: int, size: int | None) -> Body:
+def _plain(
+    file: BinaryIO,
+    head: bytes,
+    scratch: Path,
+    max_bytes: int,
+    size: int | None,
+    stop: threading.Event | None,
+) -> Body:
     there = file.seek(0, io.SEEK_END)
     file.seek(0)
     wanted = there if size is None else min(there, size)
@@ -79,7 +99,7 @@ def _plain(file: BinaryIO, head: bytes, scratch: Path, max_bytes: int, size: int
     encoding = _encoding(head)
     if not encoding:
         return Body(file, kept, notes=notes)
-    body = _spool(_transcode(_first(file, kept), encoding), scratch)
+    body = _spool(_transcode(_first(file, kept), encoding), scratch, stop)
     body.notes += notes
     return body
 
@@ -91,7 +111,15 @@ def _first(file: BinaryIO, left: int) -> Iterator[bytes]:
         yield chunk
 
 
-def _inflate(file: BinaryIO, name: str, kind: str, scratch: Path, max_bytes: int, size: int | None) -> Body:
+def _inflate(
+    file: BinaryIO,
+    name: str,
+    kind: str,
+    scratch: Path,
+    max_bytes: int,
+    size: int | None,
+    stop: threading.Event | None,
+) -> Body:
     limit = max_bytes if size is None else min(max_bytes, size)
     inflation = Inflation(kind, limit)
     chunks = inflation.chunks(file)
@@ -105,7 +133,7 @@ def _inflate(file: BinaryIO, name: str, kind: str, scratch: Path, max_bytes: int
     _refuse(foreign(first), name)
     encoding = _encoding(first[:_HEAD])
     stream = _chain(first, chunks)
-    body = _spool(_transcode(stream, encoding) if encoding else stream, scratch)
+    body = _spool(_transcode(stream, encoding) if encoding else stream, scratch, stop)
     if inflation.written != size:  # what was wanted is there: nothing to tell
         body.notes += inflation.notes
     return body
@@ -132,11 +160,14 @@ def _transcode(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     yield decoder.decode(b"", final=True).encode("utf-8", errors="replace")
 
 
-def _spool(chunks: Iterable[bytes], scratch: Path) -> Body:
+def _spool(chunks: Iterable[bytes], scratch: Path, stop: threading.Event | None) -> Body:
     scratch.mkdir(parents=True, exist_ok=True)
     file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - lives as long as the scan that reads it
-    size = 0
+    size, notes = 0, []
     for chunk in chunks:
         size += file.write(chunk)
+        if stop is not None and stop.is_set():
+            notes.append(f"unrolling was stopped after {size:,} bytes of content")
+            break
     file.flush()  # it is read by its descriptor
-    return Body(file, size)
+    return Body(file, size, notes=notes)

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import tarfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -88,4 +90,18 @@ def test_past_the_byte_limit_the_rest_is_not_read_and_that_is_said(tmp_path: Pat
 def test_utf16_is_read_by_its_mark(tmp_path: Path) -> None:
     made = open_body(io.BytesIO("INFO 启动\r\nERROR 磁盘\r\n".encode("utf-16")), "x", tmp_path, 1 << 20)
     assert [t for _, t in made.index()] == ["INFO 启动", "ERROR 磁盘"]
+    made.close()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [gzip.compress(os.urandom(4_000_000)), "INFO served\n".encode("utf-16") * 90_000],
+    ids=["gz", "utf-16"],
+)
+def test_unrolling_ends_with_what_there_is_once_nobody_waits(tmp_path: Path, raw: bytes) -> None:
+    stop = threading.Event()
+    stop.set()
+    made = open_body(io.BytesIO(raw), "x", tmp_path, 1 << 30, stop=stop)
+    assert 0 < made.size <= 512 * 1024
+    assert any("unrolling was stopped after" in note for note in made.notes)
     made.close()
