@@ -19,6 +19,7 @@ from agents.log_analysis.sources.patterns import holds_file, root_of
 from kernel.contracts import Value
 from kernel.errors import Correctable, Fatal
 from kernel.settings import Settings
+from kernel.source_queues import is_source_name
 
 FILE = "sources.yaml"
 
@@ -28,7 +29,6 @@ SAFE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #: Where systemd keeps its journal.
 _JOURNALS = (Path("/var/log/journal"), Path("/run/log/journal"))
 
-_NAME = re.compile(r"\w[\w.-]{0,63}")
 #: A unit or identifier becomes one word of an argument list; it never begins an option.
 _UNIT = re.compile(r"[\w@][\w@.:\\*?\[\]-]{0,255}")
 
@@ -179,7 +179,7 @@ class _File(Value):
     @classmethod
     def _names_are_plain(cls, value: dict[str, NamedSource]) -> dict[str, NamedSource]:
         for name in value:
-            if not _NAME.fullmatch(name):
+            if not is_source_name(name):
                 raise ValueError(f"{name!r}: a name has letters, digits, '.', '_' and '-'")
         return value
 
