@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
 
 from agents.log_analysis.formats.calendars import DAY, MONTHS, Calendar, day, from_tai, month
+from agents.log_analysis.formats.spellings import Spellings
 from agents.log_analysis.formats.zones import ZONE
 
 _NAMED = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
@@ -154,56 +155,39 @@ _CJK_DATE = rf"(\d{{4}}) ?[年년] ?(\d{{1,2}}) ?[月월] ?(\d{{1,2}}) ?[日일�
 _CJK_CLOCK = rf"(\d{{1,2}})[:：时時](\d{{2}})(?:[:：分](\d{{2}}){_PART})?"
 _NO_YEAR = r"(?! (?:[A-Z]{3,4} )?\d{4}\b)"
 
-_ALL = [
-    (p, reader)
-    for p, reader in (
-        (rf"(?<![\d.])(\d{{4}})[-/.](\d{{2}})[-/.](\d{{2}})[T _-]{_DOTTED}{ZONE}", _full),
-        (rf"(?<!\d)(\d{{1,2}})[/ -]({_NAMED})[/ -](\d{{4}})[: ]{_CLOCK}{ZONE}", _named_day_first),
-        (rf"({_NAMED}) +(\d{{1,2}}) {_PLAIN}{ZONE} (\d{{4}})\b", _asctime),
-        (
-            rf"\b({_NAMED})[a-z]{{0,6}} +(\d{{1,2}})(?:,? (\d{{4}}),?)? {_CLOCK}{ZONE}{_NO_YEAR}",
-            _named_month_first,
-        ),
-        (rf"(?<!\d)(\d{{4}})(\d{{2}})(\d{{2}})[-.T ]?{_GLUED}(Z|[+-]\d{{4}})?(?!\d)", _glued),
-        (rf"(?<!\d)(\d{{2}})/(\d{{2}})/(\d{{2}}) {_PLAIN}(?! ?[AP]M)", _short_year),
-        (r"^(\d{2})(\d{2})(\d{2}) (\d{2}| \d)(\d{2})(\d{2})()(?= )", _short_year),
-        (r"^(\d{2})(\d{2})(\d{2}) ([ \d]\d):(\d{2}):(\d{2})()(?=\s)", _short_year),
-        (
-            rf"(?<!\d)(\d{{1,2}})[-/.](\d{{1,2}})[-/.](\d{{4}}|\d{{2}})[ T,]+{_CLOCK}{ZONE}",
-            _numeric,
-        ),
-        (r"^[IWEF](\d{2})(\d{2}) (\d{2}):(\d{2}):(\d{2})(?:[.,:](\d{1,9}))?", _month_day),
-        (r"(?:^|\[)(\d{2})[-./](\d{2}) (\d{2}):(\d{2}):(\d{2})(?:[.,:](\d{1,9}))?", _month_day),
-        (rf"(?<!\d)(\d{{4}})-(\d{{3}})T{_PLAIN}{ZONE}", _year_day),
-        (rf"(?<!\d)(\d{{4}})-W(\d{{2}})-(\d)T{_PLAIN}{ZONE}", _week),
-        (r"^@([0-9a-f]{16})([0-9a-f]{8})", _tai),
-        (r"^(?:- |\[|#\+)?(\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?=[\]\s:,|]|$)", _epoch),
-        (rf"{_CJK_DATE}({_HALVES})? ?{_CJK_CLOCK}", _chinese),
-        (
-            rf"^(?:<\d{{1,3}}>)?({_FOREIGN})\.? +(\d{{1,2}})(?:,? (\d{{4}}),?)? {_CLOCK}{ZONE}",
-            _named_month_first,
-        ),
-        (
-            rf"(?<!\d)(\d{{1,2}})[/ .-]{{1,2}}({_FOREIGN})\.?[/ -](\d{{4}})[: ,]{{1,2}}{_CLOCK}{ZONE}",
-            _named_day_first,
-        ),
-        (r"^\[?(\d{4})-(\d{2})-(\d{2})(?=[\s\],|])", _date_only),
-        (rf"^(?:\d+ )?\[?{_CLOCK}(?=[\]\s|])", clock_only),
-    )
+_ALL: list[tuple[str, Reader]] = [
+    (rf"(?<![\d.])(\d{{4}})[-/.](\d{{2}})[-/.](\d{{2}})[T _-]{_DOTTED}{ZONE}", _full),
+    (rf"(?<!\d)(\d{{1,2}})[/ -]({_NAMED})[/ -](\d{{4}})[: ]{_CLOCK}{ZONE}", _named_day_first),
+    (rf"({_NAMED}) +(\d{{1,2}}) {_PLAIN}{ZONE} (\d{{4}})\b", _asctime),
+    (
+        rf"\b({_NAMED})[a-z]{{0,6}} +(\d{{1,2}})(?:,? (\d{{4}}),?)? {_CLOCK}{ZONE}{_NO_YEAR}",
+        _named_month_first,
+    ),
+    (rf"(?<!\d)(\d{{4}})(\d{{2}})(\d{{2}})[-.T ]?{_GLUED}(Z|[+-]\d{{4}})?(?!\d)", _glued),
+    (rf"(?<!\d)(\d{{2}})/(\d{{2}})/(\d{{2}}) {_PLAIN}(?! ?[AP]M)", _short_year),
+    (r"^(\d{2})(\d{2})(\d{2}) (\d{2}| \d)(\d{2})(\d{2})()(?= )", _short_year),
+    (r"^(\d{2})(\d{2})(\d{2}) ([ \d]\d):(\d{2}):(\d{2})()(?=\s)", _short_year),
+    (
+        rf"(?<!\d)(\d{{1,2}})[-/.](\d{{1,2}})[-/.](\d{{4}}|\d{{2}})[ T,]+{_CLOCK}{ZONE}",
+        _numeric,
+    ),
+    (r"^[IWEF](\d{2})(\d{2}) (\d{2}):(\d{2}):(\d{2})(?:[.,:](\d{1,9}))?", _month_day),
+    (r"(?:^|\[)(\d{2})[-./](\d{2}) (\d{2}):(\d{2}):(\d{2})(?:[.,:](\d{1,9}))?", _month_day),
+    (rf"(?<!\d)(\d{{4}})-(\d{{3}})T{_PLAIN}{ZONE}", _year_day),
+    (rf"(?<!\d)(\d{{4}})-W(\d{{2}})-(\d)T{_PLAIN}{ZONE}", _week),
+    (r"^@([0-9a-f]{16})([0-9a-f]{8})", _tai),
+    (r"^(?:- |\[|#\+)?(\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?=[\]\s:,|]|$)", _epoch),
+    (rf"{_CJK_DATE}({_HALVES})? ?{_CJK_CLOCK}", _chinese),
+    (
+        rf"^(?:<\d{{1,3}}>)?({_FOREIGN})\.? +(\d{{1,2}})(?:,? (\d{{4}}),?)? {_CLOCK}{ZONE}",
+        _named_month_first,
+    ),
+    (
+        rf"(?<!\d)(\d{{1,2}})[/ .-]{{1,2}}({_FOREIGN})\.?[/ -](\d{{4}})[: ,]{{1,2}}{_CLOCK}{ZONE}",
+        _named_day_first,
+    ),
+    (r"^\[?(\d{4})-(\d{2})-(\d{2})(?=[\s\],|])", _date_only),
+    (rf"^(?:\d+ )?\[?{_CLOCK}(?=[\]\s|])", clock_only),
 ]
-Search = Callable[[str, int, int], re.Match[str] | None]
-
-
-def _compiled(patterns: Iterable[tuple[str, Reader]]) -> list[tuple[Search, Reader]]:
-    """Return searches; a pattern that only fits at the start is not tried elsewhere."""
-    made = [(re.compile(p), reader) for p, reader in patterns]
-    return [
-        (c.match if c.pattern[0] == "^" and "(?:^|" not in c.pattern else c.search, reader)
-        for c, reader in made
-    ]
-
-
-#: Spellings without a clock of colons: all that a line without one can carry.
-_BARE = (_full, _glued, _short_year, _tai, _epoch, _chinese, _date_only)
-SHAPES = _compiled(_ALL)
-BARE = _compiled((p, reader) for p, reader in _ALL if reader in _BARE)
+#: A line is looked through for all of them at once, and the first that fits it wins.
+SPELLINGS = Spellings(_ALL)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.log_analysis.formats.stamps import BARE, SHAPES, Dates, Reader, Search, clock_only, from_number
+from agents.log_analysis.formats.stamps import SPELLINGS, Dates, Reader, clock_only, from_number
 from agents.log_analysis.formats.zones import Zone
 
 __all__ = ["HEAD", "Stamps", "from_number", "iso"]
@@ -16,9 +17,6 @@ __all__ = ["HEAD", "Stamps", "from_number", "iso"]
 HEAD = 160
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock has no zone
 _EPOCH_UTC = _EPOCH.replace(tzinfo=UTC)
-#: Every spelling has one of these; a line without one is not looked at further.
-_TRACE = re.compile(r"(\d:\d\d)|\d{4}[-/.]\d\d|\d{8}|^\d{6} [ \d]\d|\d ?[年년时時]|^@4")
-_CLOCK = re.compile(r"\d:\d\d")
 _NUMBER = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 #: Said of a file whose stamps leave something out; another zone takes the place of UTC.
 _ZONELESS = "time stamps name no zone: taken as UTC"
@@ -28,7 +26,7 @@ _ORDER = "dates such as 01/02/2026 are taken as day first"
 
 
 class Stamps:
-    """Finds the stamp of each line of one file; tries the shape that fitted last first.
+    """Finds the stamp of each line of one file: what a line says never depends on how others spell their stamps.
 
     `reference` is the file's last change, which settles missing years and days; `zone` is that of stamps which
     name none. What was assumed stands in `notes`.
@@ -39,7 +37,6 @@ class Stamps:
         self.zoneless = False
         self._dates = Dates(reference)
         self._zone = Zone(zone)
-        self._usual: tuple[Search, Reader] | None = None
 
     @property
     def notes(self) -> list[str]:
@@ -54,8 +51,13 @@ class Stamps:
 
     @property
     def ordered(self) -> bool:
-        """Return whether one spelling may mean two moments, by the order of lines: where clocks are set back."""
-        return self.zoneless and self._zone.ordered
+        """Return whether one spelling may mean two moments, by the order of lines.
+
+        That is where clocks are set back, and while nothing has settled whether dates are written day first.
+        """
+        return (self.zoneless and self._zone.ordered) or (
+            self._dates.guessed and self._dates.day_first is None
+        )
 
     def settle(self, last: str) -> bool:
         """Take the stamp of the file's last line for the latest there is: it settles the year of the first."""
@@ -75,27 +77,32 @@ class Stamps:
 
     def find(self, text: str) -> tuple[float, int, int] | None:
         """Return epoch seconds and the span of the first stamp near the start of a line."""
-        if self._usual is not None:
-            found = self._usual[0](text, 0, HEAD)
-            if found is not None and (moment := self._read(found, self._usual[1])) is not None:
-                return moment, found.start(), found.end()
-        trace = _TRACE.search(text, 0, HEAD)
-        if trace is None:
-            return None
-        shapes = SHAPES if trace[1] or _CLOCK.search(text, trace.end(), HEAD) else BARE
-        for shape in shapes:
-            found = shape[0](text, 0, HEAD)
-            if found is not None and (moment := self._read(found, shape[1])) is not None:
-                self._usual = shape
+        for search, reader in SPELLINGS.within(text[:HEAD]):
+            found = search(text, 0, HEAD)
+            if found is not None and (moment := self._read(found, reader)) is not None:
                 return moment, found.start(), found.end()
         return None
+
+    def fits(self, text: str) -> tuple[int, int] | None:
+        """Return where the first spelling stands that fits a line, whether or not it is a time that there is."""
+        for search, _ in SPELLINGS.within(text[:HEAD]):
+            found = search(text, 0, HEAD)
+            if found is not None:
+                return found.span()
+        return None
+
+    def trial(self) -> Stamps:
+        """Return a copy to try things with: what this one knows of the order of lines stays as it is."""
+        other = copy.copy(self)
+        vars(other).update(_dates=copy.copy(self._dates), _zone=copy.copy(self._zone))
+        return other
 
     def _read(self, found: re.Match[str], reader: Reader) -> float | None:
         try:
             local, zone = reader(found, self._dates)
             if reader is not clock_only:
                 self._dates.dated = local
-            return self._utc(local, zone)
+            return _real(self._utc(local, zone))
         except (ValueError, OverflowError):
             return None
 
@@ -124,14 +131,18 @@ class Stamps:
                 pass
             else:
                 if moment.tzinfo is None:
-                    return self._utc((moment - _EPOCH).total_seconds(), None)
-                seconds = (moment - _EPOCH_UTC).total_seconds()
-                return seconds if seconds > 0 else None  # year 1 is how Go writes that there is no time
+                    return _real(self._utc((moment - _EPOCH).total_seconds(), None))
+                return _real((moment - _EPOCH_UTC).total_seconds())
         text = text.strip()
         if _NUMBER.fullmatch(text) and (number := from_number(float(text))) is not None:
             return number
         found = self.find(text)
         return None if found is None else found[0]
+
+
+def _real(moment: float) -> float | None:
+    """Return a moment that a log can be of: year 1 is how Go writes that there is no time."""
+    return moment if moment > 0 else None
 
 
 def iso(moment: float | None) -> str:

@@ -13,8 +13,8 @@ from agents.log_analysis.formats.parsing import Parser
 from agents.log_analysis.formats.text import clean, decode
 from agents.log_analysis.scanning.ledger import FileFacts, Ledger
 from agents.log_analysis.scanning.moments import Moments
+from agents.log_analysis.scanning.probing import DIGITS
 from agents.log_analysis.scanning.reader import Reader
-from agents.log_analysis.scanning.shapes import DIGITS
 from agents.log_analysis.sources.bodies import Body
 
 #: Bytes at the start of a file that tell its columns and how it writes its dates, and lines of them looked at.

@@ -127,8 +127,10 @@ class Reader:
 
     def _text(self, number: int, raw: bytes) -> str:
         """Return the text of a line to parse, and note its shape."""
+        self._shapes.interrupt()
         if raw[:1] == b"#":  # a header gives the lines after it another meaning
             self._settle(self._shapes.forget())
+            self._candidates.clear()  # what is open yet was read before it
         elif number >= self._rest and self._shapes.note(raw):
             self._candidates[number] = raw
         self._misses += 1

@@ -11,8 +11,8 @@ from pathlib import Path
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.parsing import Parser, Record
 from agents.log_analysis.scanning.ledger import FileFacts, Ledger
+from agents.log_analysis.scanning.probing import DIGITS, hexed
 from agents.log_analysis.scanning.reader import Reader
-from agents.log_analysis.scanning.shapes import DIGITS, hexed
 from agents.log_analysis.sources.bodies import Body
 from ops.bench.logsize_lines import write
 
