@@ -120,14 +120,20 @@ def database(tmp_path_factory: pytest.TempPathFactory):
     made.close()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def scans():
+    """Let the tests of a module share the scans of files that they all read; logs they write have paths of their own."""
+    yield
+    LIBRARY.clear()
+
+
 @pytest.fixture
 def desk(tmp_path: Path, database: Database):
     roots = [(tmp_path / "logs").resolve(), DATA]
     roots[0].mkdir()
     settings = Settings(log_roots=roots, data_dir=tmp_path / "desk")
     store = ArtifactStore(settings.artifacts, max_bytes=settings.artifact_max_bytes)
-    yield Desk(Resources(settings=settings, database=database, artifacts=store), roots)
-    LIBRARY.clear()
+    return Desk(Resources(settings=settings, database=database, artifacts=store), roots)
 
 
 @pytest.fixture
