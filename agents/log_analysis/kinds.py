@@ -6,6 +6,7 @@ import re
 
 from agents.log_analysis.platforms import PLATFORM_KINDS, Kind
 from agents.log_analysis.platforms import kind as _kind
+from agents.log_analysis.sieves import Sieve
 
 __all__ = ["CHANGE", "ERROR", "GROWTH", "KINDS", "SLOW", "SYMPTOM", "Kind", "kind_of"]
 
@@ -218,6 +219,9 @@ CHANGE = re.compile(
 )
 
 
+_SIEVE = Sieve(kind.pattern.pattern for kind in KINDS)
+
+
 def kind_of(text: str) -> Kind | None:
     """Return the kind of cause a text names, or None."""
-    return next((kind for kind in KINDS if kind.pattern.search(text)), None)
+    return next((KINDS[n] for n in _SIEVE.passing(text) if KINDS[n].pattern.search(text)), None)
