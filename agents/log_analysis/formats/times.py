@@ -59,6 +59,12 @@ class Stamps:
             self._dates.guessed and self._dates.day_first is None
         )
 
+    @property
+    def open(self) -> bool:
+        """Return whether stamps were met whose meaning lies in lines before them: without a year, a day or an order."""
+        dates = self._dates
+        return dates.yearless or dates.dateless or (dates.guessed and dates.day_first is None) or self.ordered
+
     def settle(self, last: str) -> bool:
         """Take the stamp of the file's last line for the latest there is: it settles the year of the first."""
         probe = Stamps(self.reference, self._zone.name)

@@ -133,6 +133,13 @@ def stopped_note(done: int, size: int) -> str:
     return f"reading was stopped after {done:,} of {size:,} bytes"
 
 
+def depends(results: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a part of a cut file has times that depend on lines in the parts before it."""
+    parts = [part for result in results for part in result["parts"]]
+    cut = {part["file"] for part in parts if part["start"]}
+    return any(part["open"] for part in parts if part["file"] in cut)
+
+
 def total_lines(results: Sequence[Mapping[str, Any]]) -> dict[int, int]:
     """Return the lines of each file over all its parts."""
     lines: dict[int, int] = {}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agents.log_analysis.mining.miner import Miner
 from agents.log_analysis.scanning.ledger import FileFacts, Ledger, Profile
-from agents.log_analysis.scanning.merging import Merger, stopped_note, total_lines
+from agents.log_analysis.scanning.merging import Merger, depends, stopped_note, total_lines
 from agents.log_analysis.scanning.opened import Opened, settle
 from agents.log_analysis.scanning.progress import Pace, Progress
 from agents.log_analysis.scanning.reader import Reader
@@ -198,11 +198,12 @@ class Scan:
         except BrokenReaderError as error:
             log.warning("reader_broken", reason=str(error))
             return False
-        limit = self._max_lines
-        if limit and any(lines > limit for lines in total_lines([r for r, _ in results]).values()):
+        limit, told = self._max_lines, [result for result, _ in results]
+        beyond = limit and any(lines > limit for lines in total_lines(told).values())
+        if not pace.stopped and (beyond or depends(told)):
             for _, out in results:
                 out.close()
-            return False  # where the limit falls is known only by counting from the start
+            return False  # where the limit falls, and what such stamps mean, is known only from the start
         merger = Merger(self._ledger, {one.number: one for one in opened}, dict(enumerate(self.facts)))
         for result, out in results:
             if not merger.stopped:

@@ -24,14 +24,11 @@ from agents.log_analysis.scanning.reader import Reader
 from agents.log_analysis.scanning.table import Table
 from agents.log_analysis.sources.bodies import Body
 
-#: Reading yields to whatever else the machine has to do.
-_NICE = 3
 _STOP = threading.Event()
 
 
 def main() -> int:
     """Read what the first line of standard input names."""
-    os.nice(_NICE)
     with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as orders:
         order = json.loads(orders.readline())  # not a byte more than the line: the rest is for `_obey`
     threading.Thread(target=_obey, daemon=True).start()
@@ -95,6 +92,7 @@ def _told(part: Part, body: Body, facts: FileFacts, parser: Parser, noted: dict[
         "junk": facts.junk,
         "structured": facts.structured,
         "forms": {f: n - noted.get(f, 0) for f, n in parser.tally.forms.items()},
+        "open": parser.stamps.open,
         "notes": parser.notes,
         "body_notes": body.notes,
         "cut": body.cut_lines,

@@ -20,10 +20,10 @@ _WINDOW = 512 * 1024
 def readers_for(total: int, wished: int) -> int:
     """Return how many processes are worth their start: 1 means that this process reads alone.
 
-    If nobody says how many, it is one for each core that has nothing else to do.
+    If nobody says how many, it is one for each core that has nothing else to do; this process waits meanwhile.
     """
     cores = os.cpu_count() or 1
-    most = wished or min(cores, MOST, round(cores - os.getloadavg()[0]) + 1)
+    most = wished or min(MOST, round(cores - os.getloadavg()[0]))
     return max(1, min(most, total // SHARE))
 
 

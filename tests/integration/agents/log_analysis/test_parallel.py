@@ -164,3 +164,42 @@ def _lives(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def _container(n: int) -> str:
+    head = f"2026-03-01T06:{n // 60 % 60:02}:{n % 60:02}.{n:09}Z"
+    return (
+        f"{head} stdout P part {n},\n{head} stderr F ERROR lost {n}\n{head} stdout F end of {n}\n"
+        + f"{head} stderr F java.lang.IllegalStateException: x\n{head} stderr F \tat a.B.c(B.java:{n})\n"
+        * (n % 3)
+    )
+
+
+def _rows(n: int) -> str:
+    columns = ("sc-status time-taken", "time-taken sc-status")[n // 700 % 2]
+    header = f"#Fields: date time {columns} cs-uri-stem\n" if n % 700 == 0 else ""
+    return f"{header}2026-03-01 06:{n // 60 % 60:02}:{n % 60:02} {(200, 500)[n % 2]} 301 /a/{n}\n"
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize(
+    ("line", "encoding"),
+    [
+        # clocks without a day only after the first lines, by which a cut is decided: they go by the lines before them
+        (lambda n: f"2026-03-01 06:00:00,{n % 1000:03} INFO tick {n}\n" if n < 800 else f"0{n % 9}:00:00 tock {n}\n", "utf-8"),
+        (lambda n: f"{'Feb' if n < 900 else 'Mar'}  1 06:{n // 60 % 60:02}:{n % 60:02} web app[1]: tick {n}\n", "utf-8"),
+        (lambda n: f"{'' if n < 300 else f'{n % 12 + 1:02}/0{n % 9 + 1}/2026 06:00:00 '}WARN tick {n} of the clock\n", "utf-8"),
+        (_container, "utf-8"),
+        (_rows, "utf-8"),
+        (lambda n: f"2026-03-01 06:00:00,{n % 1000:03} ERROR 订单 {n} 失败 host=web-{n % 3}\n", "utf-16"),
+        (lambda n: f"2026-03-01 06:00:00,{n % 1000:03} ERROR 订单 {n} 支付失败\n", "gbk"),
+    ],
+    ids=["clocks", "no-year", "day-or-month", "containers", "headers", "utf-16", "gbk"],
+)  # fmt: skip
+def test_a_log_that_is_hard_to_cut_is_read_the_same(tmp_path: Path, line, encoding: str) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes("".join(map(line, range(3000))).encode(encoding))
+    one, several = (read([LogFile(name="a.log", path=path)], tmp_path, number) for number in (1, 3))
+    assert len(told(one)) >= 3000
+    assert told(several) == told(one)
+    assert several.facts == one.facts
