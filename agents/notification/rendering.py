@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-
-from jinja2 import FileSystemLoader, StrictUndefined
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from typing import TYPE_CHECKING
 
 from agents.notification.message import Message, Severity
 from kernel.neutral import cut, neutralise, one_line
+
+if TYPE_CHECKING:  # every agent's worker imports this file; only who renders needs the templates' library
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 #: Mail subjects and PagerDuty summaries are cut at about this by many readers; also keeps a header one line.
 TITLE_BYTES = 200
@@ -39,6 +40,9 @@ def render(
 
 @lru_cache(maxsize=1)
 def _environment() -> ImmutableSandboxedEnvironment:
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
     return ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(_TEMPLATES, encoding="utf-8"),
         autoescape=lambda name: bool(name and name.endswith(".html.j2")),

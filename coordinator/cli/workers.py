@@ -61,7 +61,7 @@ def run_here(settings: Settings, agent: str, folder: Path | None) -> None:
     environment = worker_environment(settings, desk_addresses(settings)) | _own_environment(settings, folder)
     argv = [
         *supervisor_conf.environment_argv(environment),
-        *(sys.executable, "-P", "-m", "celery", "-A", "agents.app", "worker", "-Q", f"agents.{agent}"),
+        *(sys.executable, "-P", "-m", "kernel.program", "-A", "agents.app", "worker", "-Q", f"agents.{agent}"),
         *("-n", f"{agent}-{uuid.uuid4().hex[:6]}@%h"),
         *supervisor_conf.worker_options(settings.worker_concurrency),
     ]

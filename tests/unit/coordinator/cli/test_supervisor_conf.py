@@ -57,7 +57,7 @@ def test_supervisor_reads_awkward_paths_as_they_are(folder: Path) -> None:
     redis, coordinator, flower = (parsed[name] for name in ("redis", "coordinator", "flower"))
     assert shlex.split(redis.command) == ["/opt/my redis/redis-server", f"{folder}/redis/redis.conf"]  # type: ignore[attr-defined] # supervisor is untyped
     argv = shlex.split(coordinator.command)  # type: ignore[attr-defined] # supervisor is untyped
-    assert argv[:4] == ["/opt/my python/bin/python%3", "-P", "-m", "celery"]
+    assert argv[:4] == ["/opt/my python/bin/python%3", "-P", "-m", "kernel.program"]
     assert argv[argv.index("-n") + 1] == "coordinator@%h"
     assert coordinator.stdout_logfile == f"{folder}/logs/coordinator.log"  # type: ignore[attr-defined] # supervisor is untyped
     assert coordinator.directory == str(folder)  # type: ignore[attr-defined] # supervisor is untyped
