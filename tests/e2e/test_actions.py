@@ -48,7 +48,7 @@ def until(happened: Callable[[], Any], what: str, *, seconds: float = 60) -> Any
     while time.monotonic() < end:
         if found := happened():
             return found
-        time.sleep(0.2)  # between two looks at the state, each of which may be a process
+        time.sleep(0.2)  # between two looks at the state, each of which may read a file or SQL
     raise AssertionError(f"{what} did not come within {seconds} s")
 
 
@@ -77,31 +77,35 @@ def stage(folder: Path, effect: str) -> tuple[Path, dict[str, str]]:
 def approve(desk: Desk) -> str:
     sent = desk.run("submit", "mark it", "--json")
     run_id = str(sent.json["run_id"])
-    waiting = until(lambda: desk.run("show", run_id, "--json").json.get("waiting"), "the question")
+    until(lambda: desk.state(run_id) == "waiting", "the question")
+    waiting = desk.run("show", run_id, "--json").json["waiting"]
     assert waiting[0]["tool"] == "mark_world"
     assert len(waiting[0]["digest"]) == 64
     assert desk.run("approve", run_id, waiting[0]["call"]).code == 0
     return run_id
 
 
-@pytest.mark.parametrize(("effect", "state"), [("probe", "done"), ("unsafe", "unknown")])
-def test_kill_9_in_the_middle_of_an_action(tmp_path: Path, effect: str, state: str) -> None:
-    world, environment = stage(tmp_path, effect)
+def kill_in_the_middle(desk: Desk, world: Path, state: str) -> None:
+    run_id = approve(desk)
+    until(lambda: world.exists() and world.read_text(), "the effect")
+    (victim,) = [p["pid"] for p in desk.status()["processes"] if p["name"] == "action_execution"]
+    os.kill(victim, signal.SIGKILL)
+    until(lambda: desk.state(run_id) in ("succeeded", "failed"), "the end")
+    report = desk.run("show", run_id, "--json").json
+    assert [a["state"] for a in report["actions"]] == [state]
+    assert world.read_text() == "done once\n"
+    assert report["assignments"][0]["attempts"] == 2
+
+
+def test_kill_9_in_the_middle_of_an_action_that_can_be_probed(tmp_path: Path) -> None:
+    world, environment = stage(tmp_path, "probe")
     with running_desk(tmp_path / "d", environment=environment) as desk:
-        run_id = approve(desk)
-        until(lambda: world.exists() and world.read_text(), "the effect")
-        (victim,) = [p["pid"] for p in desk.status()["processes"] if p["name"] == "action_execution"]
-        os.kill(victim, signal.SIGKILL)
-        report = until(
-            lambda: (r := desk.run("show", run_id, "--json").json)["state"] in ("succeeded", "failed") and r,
-            "the end",
-        )
-        assert [a["state"] for a in report["actions"]] == [state]
-        assert world.read_text() == "done once\n"
-        assert report["assignments"][0]["attempts"] == 2
+        kill_in_the_middle(desk, world, "done")
 
 
-def test_a_denied_action_never_happens_and_the_run_says_so(tmp_path: Path) -> None:
+def test_a_denied_action_never_happens_and_kill_9_in_the_middle_of_an_unsafe_one_leaves_it_unknown(
+    tmp_path: Path,
+) -> None:
     world, environment = stage(tmp_path, "unsafe")
     with running_desk(tmp_path / "d", environment=environment) as desk:
         answer = desk.submit("mark it")
@@ -109,13 +113,10 @@ def test_a_denied_action_never_happens_and_the_run_says_so(tmp_path: Path) -> No
         run_id = answer.json["run_id"]
         call = desk.run("show", run_id, "--json").json["waiting"][0]["call"]
         assert desk.run("deny", run_id, call, "--reason", "not tonight").code == 0
-        report = until(
-            lambda: (r := desk.run("show", run_id, "--json").json)["state"] != "waiting" and r, "the end"
-        )
-        report = until(
-            lambda: (r := desk.run("show", run_id, "--json").json)["state"] == "succeeded" and r, "the end"
-        )
+        until(lambda: desk.state(run_id) == "succeeded", "the end")
+        report = desk.run("show", run_id, "--json").json
         assert [a["state"] for a in report["actions"]] == ["denied"]
         assert "not tonight" in str(report["not_done"])
         assert not world.exists()
         assert desk.run("approve", run_id, call).code == 1
+        kill_in_the_middle(desk, world, "unknown")

@@ -238,6 +238,5 @@ def test_a_desk_told_to_go_down_drains_and_the_next_start_ends_what_was_handed_b
 
 def _report(stage: Stage, run_id: str) -> Any:
     ended = ("succeeded", "failed", "cancelled", "expired")
-    return until(
-        lambda: (r := stage.desk.run("show", run_id, "--json").json).get("state") in ended and r, "the end"
-    )
+    until(lambda: stage.desk.state(run_id) in ended, "the end")
+    return stage.desk.run("show", run_id, "--json").json

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import signal
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,6 +129,15 @@ def test_sources_that_cannot_be_read_are_said_and_nothing_is_lost(desk: Desk, tm
         assert name in said, name
     assert "root:" not in str(report)
     app.close()
+
+
+def test_flower_without_a_password_says_nothing(desk: Desk) -> None:
+    url = desk.status()["flower_url"]
+    for path in ("/", "/api/tasks", "/metrics"):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(url + path, timeout=20)
+        assert refused.value.code == 401, path
+        refused.value.close()
 
 
 def test_two_workers_share_twenty_runs_and_a_third_joins_without_a_restart(desk: Desk) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from coordinator.cli.layout import Layout
 from tests.e2e.test_actions import approve, stage, until
 from tests.support.desk import Desk, running_desk
 
@@ -25,7 +26,7 @@ def results(desk: Desk, run_id: str) -> list[str]:
     """What Flower shows as the results of a run's tasks, from its API."""
     password = (desk.data_dir / "flower.password").read_text().strip()
     token = base64.b64encode(f"nightdesk:{password}".encode()).decode()
-    url = f"{desk.status()['flower_url']}/api/tasks"
+    url = f"{json.loads(Layout(desk.data_dir).addresses.read_text())['flower_url']}/api/tasks"
     request = urllib.request.Request(url, headers={"Authorization": f"Basic {token}"})
     with urllib.request.urlopen(request, timeout=20) as answer:
         tasks: dict[str, dict[str, Any]] = json.load(answer)
@@ -49,7 +50,7 @@ def test_a_lost_worker_and_a_stop_read_the_same_in_flower_and_in_show(tmp_path: 
         run_id = approve(desk)
         until(lambda: world.exists() and world.read_text(), "the effect")
         os.kill(worker_pid(desk), signal.SIGKILL)
-        until(lambda: desk.run("show", run_id, "--json").json["state"] == "succeeded", "the end")
+        until(lambda: desk.state(run_id) == "succeeded", "the end")
         work = "agents.action_execution.work: SUCCESS"
         until(lambda: says(desk, run_id, work, "taken over (attempt 2)", "1 call unknown"), "Flower's word")
         until(

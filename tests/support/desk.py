@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,12 @@ class Desk:
         assert answer.code == 0, f"{answer.out}\n{answer.err}"
         facts: dict[str, Any] = answer.json
         return facts
+
+    def state(self, run_id: str) -> str:
+        """The state of a run by its row, for waiting: each command costs half a second of a core."""
+        with closing(sqlite3.connect(f"file:{self.data_dir / 'nightdesk.db'}?mode=ro", uri=True)) as database:
+            row = database.execute("SELECT state FROM run WHERE id = ?", (run_id,)).fetchone()
+        return str(row[0]) if row else ""
 
     def submit(self, text: str, *arguments: str) -> Answer:
         """Submit and wait; the answer's JSON is the report."""

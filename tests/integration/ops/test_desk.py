@@ -291,15 +291,3 @@ def test_bad_input_is_said_and_nothing_is_queued(desk: Desk, tmp_path: Path) -> 
         assert "error:" in answer.err
         assert "Traceback" not in answer.err
     assert len(desk.run("runs", "--limit", "1000", "--json").json["runs"]) == before
-
-
-def test_a_desk_that_is_down_is_said_plainly_and_who_will_not_come_back(tmp_path: Path) -> None:
-    with running_desk(tmp_path / "x") as own:
-        assert own.run("worker", "notification").code == 0
-        stopped = own.run("down")
-        assert "notification-2 will not come back" in stopped.err
-        told = own.run("status")
-        assert told.code == 1
-        assert "the desk is down; start it with nightdesk up" in told.out
-        as_json = own.run("status", "--json")
-        assert (as_json.code, as_json.json["running"]) == (1, False)

@@ -23,7 +23,9 @@ def left_running(desk: Desk) -> tuple[list[int], list[int]]:
     return orphans.find(Layout(desk.data_dir))
 
 
-def test_a_killed_supervisor_leaves_nothing_that_the_next_start_does_not_end(tmp_path: Path) -> None:
+def test_a_killed_supervisor_leaves_nothing_that_the_next_start_does_not_end_and_down_says_who_stays_away(
+    tmp_path: Path,
+) -> None:
     with running_desk(tmp_path / "x") as desk:
         first = desk.status()
         os.kill(first["supervisor_pid"], signal.SIGKILL)
@@ -36,9 +38,17 @@ def test_a_killed_supervisor_leaves_nothing_that_the_next_start_does_not_end(tmp
         assert (second["broker_url"], second["flower_url"]) == (first["broker_url"], first["flower_url"])
         assert not set(workers + servers) & {p["pid"] for p in second["processes"]}
         assert not any(alive(pid) for pid in workers + servers)
-        desk.down()
+        assert desk.run("worker", "notification").code == 0
+        stopped = desk.run("down")
+        assert stopped.code == 0
+        assert "notification-2 will not come back" in stopped.err
         assert left_running(desk) == ([], [])
         assert not alive(second["supervisor_pid"])
+        told = desk.run("status")
+        assert told.code == 1
+        assert "the desk is down; start it with nightdesk up" in told.out
+        as_json = desk.run("status", "--json")
+        assert (as_json.code, as_json.json["running"]) == (1, False)
 
 
 def test_in_the_foreground_a_signal_drains_and_ends_it(tmp_path: Path) -> None:

@@ -40,6 +40,11 @@ class TestLoad:
             ("key: tell", "key: fix", "same key"),
             ("assignments: [{key: analyse", "assignments: [{kay: analyse", "kay"),
             ("name: book", "name: [", "is no playbook"),
+            (
+                "assignments: [{key: analyse, agent: log_analysis, goal: look}]",
+                "assignments: []",
+                "assignments",
+            ),
         ],
     )
     def test_a_fault_names_file_and_reason(self, tmp_path: Path, old: str, new: str, said: str) -> None:
