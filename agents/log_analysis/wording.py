@@ -194,6 +194,7 @@ ZH: Phrases = {
     "time stamps name no year: taken from the file's last change and the order of lines": (
         "时间戳没有年份：按文件最后修改时间和行的先后推定"
     ),
+    "some time stamps name no year: taken from lines beside them that do": "部分时间戳没有年份：按旁边有年份的行推定",
     "time stamps name no date: the first is taken as the day of the file's last change": (
         "时间戳没有日期：第一行按文件最后修改的日期计"
     ),

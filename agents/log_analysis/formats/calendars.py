@@ -36,6 +36,7 @@ _SLACK = timedelta(days=1)
 #: A clock without a date that goes back by more than this has passed midnight.
 _MIDNIGHT = 3600.0
 DAY = 86_400.0
+_YEAR = 365.2425 * DAY
 #: Lines may be so much out of order; a month that lies further back is that of the next year.
 _DISORDER = 7 * DAY
 _EPOCH = 719_163  # ordinal of 1970-01-01
@@ -66,7 +67,8 @@ class Calendar:
 
     The first stamp takes the latest year that does not lie after the file's last change. Each next one goes on:
     it takes the next year where it would lie more than a week before the one before it, unless that leads past
-    the last change; then it takes the nearest.
+    the last change; then it takes the nearest. A stamp beside it that names its year, of about the same day, goes
+    before all of this; `origin` is the first such stamp of a file, where it is known beforehand.
     """
 
     def __init__(self, reference: datetime) -> None:
@@ -81,6 +83,17 @@ class Calendar:
         self._anchored = False
         #: The last stamp of the file that names its day, until a clock has been put beside it.
         self.dated: float | None = None
+        #: The last stamp that names its year, until a stamp without one has been put beside it; and the first
+        #: that settled a year.
+        self._beside: float | None = None
+        self.settled: float | None = None
+        self.origin: float | None = None
+
+    def meet(self, local: float) -> None:
+        """Note a stamp that names its day; one that is not from `moment` names its year too."""
+        self.dated = local
+        if local != self._last:
+            self._beside, self._seen = local, (0, 0)
 
     def moment(self, number: int, date_: int, clock: float) -> float:
         """Return the moment of a month, a day and a clock."""
@@ -106,20 +119,34 @@ class Calendar:
         return self._today + clock
 
     def _year(self, number: int, date_: int, clock: float) -> float:
-        around = self.reference.year if self._last is None else int(1970 + self._last // (365.2425 * DAY))
-        days = []
-        for year in range(around - 4, around + 5):
-            try:
-                days.append(day(year, number, date_))
-            except ValueError:  # 29 February, or no date at all
-                continue
+        days = self._days(number, date_)
         past = [d for d in days if d + clock <= self._latest]
+        beside, self._beside = self._beside, None
+        if beside is not None and past:
+            near = min(past, key=lambda d: abs(d + clock - beside))
+            if abs(near + clock - beside) <= _DISORDER:
+                self.settled = self.settled or beside
+                return near
         if self._last is not None and days:
             last = self._last
             onward = next((d for d in days if d + clock >= last - _DISORDER), None)
             if onward is not None and onward + clock <= self._latest:
                 return onward
             return min(past or days, key=lambda d: abs(d + clock - last))
+        if self.origin is not None:
+            past = [d for d in past if d + clock <= self.origin + _DISORDER] or past
         if not past:
             raise ValueError(f"no year fits {number}-{date_}")
         return past[-1]
+
+    def _days(self, number: int, date_: int) -> list[float]:
+        """Return the midnights of a month and a day in the years round what is known."""
+        near = [m for m in (self._beside, self._last, self.origin) if m is not None]
+        years = {int(1970 + m // _YEAR) for m in near} if near else {self.reference.year}
+        days = []
+        for year in sorted({y + n for y in years for n in range(-4, 5)}):
+            try:
+                days.append(day(year, number, date_))
+            except ValueError:  # 29 February, or no date at all
+                continue
+        return days

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -63,12 +63,20 @@ class Parser:
                 return self._mapping(pairs, "logfmt", nesting)
         return self._plain(text, nesting)
 
-    def prepare(self, first: Sequence[str], last: Sequence[str] = ()) -> None:
+    def prepare(
+        self,
+        first: Sequence[str],
+        last: Sequence[str] = (),
+        dated: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
         """Learn from a file's first and last lines what the others leave open.
 
         That is: the columns of a table, whether dates are written day first, and the year of stamps without one.
+        `dated` gives lines in between that may name a year; it is asked where it is needed.
         """
         self.stamps.learn(first)
+        if not self.stamps.seek_year(first):
+            self.stamps.seek_year([*dated(), *last])
         for line in reversed(last):
             if self.stamps.settle(line):
                 break

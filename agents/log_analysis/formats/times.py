@@ -21,6 +21,7 @@ _NUMBER = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 #: Said of a file whose stamps leave something out; another zone takes the place of UTC.
 _ZONELESS = "time stamps name no zone: taken as UTC"
 _YEARLESS = "time stamps name no year: taken from the file's last change and the order of lines"
+_BESIDE = "some time stamps name no year: taken from lines beside them that do"
 _DATELESS = "time stamps name no date: the first is taken as the day of the file's last change"
 _ORDER = "dates such as 01/02/2026 are taken as day first"
 
@@ -45,7 +46,8 @@ class Stamps:
         for name, offset in self._zone.ambiguous.items():
             sign, minutes = "-" if offset < 0 else "+", int(abs(offset)) // 60
             notes.append(f"the zone {name} is ambiguous: taken as {sign}{minutes // 60:02}:{minutes % 60:02}")
-        notes += [_YEARLESS] if self._dates.yearless else []
+        if self._dates.yearless:
+            notes.append(_YEARLESS if self._dates.origin is self._dates.settled is None else _BESIDE)
         notes += [_DATELESS] if self._dates.dateless else []
         return [*notes, _ORDER] if self._dates.guessed and self._dates.day_first is None else notes
 
@@ -70,8 +72,8 @@ class Stamps:
         probe = Stamps(self.reference, self._zone.name)
         found = probe.find(last)
         if found is not None and probe._dates.yearless:
-            day_first, self._dates = self._dates.day_first, Dates(datetime.fromtimestamp(found[0], UTC))
-            self._dates.day_first = day_first
+            known, self._dates = self._dates, Dates(datetime.fromtimestamp(found[0], UTC))
+            self._dates.day_first, self._dates.origin = known.day_first, known.origin
         return found is not None
 
     def learn(self, lines: Iterable[str]) -> None:
@@ -80,6 +82,19 @@ class Stamps:
         for line in lines:
             probe.find(line)
         self._dates.day_first = probe._dates.day_first
+
+    def seek_year(self, lines: Iterable[str]) -> bool:
+        """Learn from lines with a year what year those without one have before them; return whether it is known.
+
+        A date that a line only tells of, such as when a kernel was built, is far from the days of the lines round it.
+        """
+        probe = Stamps(self.reference, self._zone.name)
+        for line in lines:
+            probe.find(line)
+            if probe._dates.settled is not None:
+                self._dates.origin = probe._dates.settled
+                return True
+        return not probe._dates.yearless
 
     def find(self, text: str) -> tuple[float, int, int] | None:
         """Return epoch seconds and the span of the first stamp near the start of a line."""
@@ -107,7 +122,7 @@ class Stamps:
         try:
             local, zone = reader(found, self._dates)
             if reader is not clock_only:
-                self._dates.dated = local
+                self._dates.meet(local)
             return _real(self._utc(local, zone))
         except (ValueError, OverflowError):
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -19,6 +20,9 @@ from agents.log_analysis.sources.bodies import Body
 
 #: Bytes at the start of a file that tell its columns and how it writes its dates, and lines of them looked at.
 _HEAD, _HEAD_LINES = 64 * 1024, 100
+#: Where those name no year: bytes that are searched for lines that do, such lines, and lines looked at beside each.
+_SOUGHT, _DATED, _BESIDE = 2 * 1024 * 1024, 50, 3
+_YEAR = re.compile(rb"(?<!\d)(?:19|20)\d\d(?=[^\d.])")
 #: A file without stamps or levels in which so much is not text is no log.
 _JUNK_SHARE = 0.05
 #: A place in such a file is suspicious from a smaller share on.
@@ -63,7 +67,7 @@ class Opened:
     def parser(self) -> Parser:
         """Return a parser that knows what the start and the end of the file tell."""
         parser = Parser(self.changed, self.form, self.zone)
-        parser.prepare(_first_lines(self.body), _last_lines(self.body))
+        parser.prepare(_first_lines(self.body), _last_lines(self.body), lambda: _dated_lines(self.body))
         return parser
 
     def begins(self) -> float | None:
@@ -150,3 +154,19 @@ def _last_lines(body: Body) -> list[str]:
     tail = os.pread(body.file.fileno(), min(_HEAD, body.size), max(0, body.size - _HEAD))
     lines = tail.split(b"\n")[1 if body.size > _HEAD else 0 :]
     return [clean(decode(raw.removesuffix(b"\r"))) for raw in lines[-_HEAD_LINES:]]
+
+
+def _dated_lines(body: Body) -> list[str]:
+    """Return lines near a file's start that may name a year, each with those after it."""
+    head = os.pread(body.file.fileno(), min(_SOUGHT, body.size), 0)
+    lines: list[bytes] = []
+    end = 0
+    for _ in range(_DATED):
+        found = _YEAR.search(head, end)
+        if found is None:
+            break
+        start = end = head.rfind(b"\n", 0, found.start()) + 1
+        for _ in range(_BESIDE):
+            end = (head.find(b"\n", end) + 1) or len(head)
+        lines += head[start:end].split(b"\n")
+    return [clean(decode(raw.removesuffix(b"\r"))) for raw in lines]

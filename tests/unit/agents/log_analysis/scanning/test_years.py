@@ -55,3 +55,30 @@ def test_two_logs_of_one_service_are_no_set(tmp_path: Path) -> None:
 def test_no_line_lies_after_the_last_change_of_its_file(tmp_path: Path) -> None:
     logs = {"shop.log": ("Nov 29 10:00:00", "Dec  3 10:00:00", "no stamp")}
     assert days(tmp_path, logs)[:2] == ["2025-11-29", "2025-12-03"]
+
+
+@pytest.mark.parametrize("before", [1, 300])
+def test_lines_with_a_year_date_those_beside_them_and_not_the_last_change(
+    tmp_path: Path, before: int
+) -> None:
+    logs = {
+        "messages": (
+            *["Jun 14 15:16:01"] * before,
+            "Jun 14 15:17:00 at Tue Jun 14 15:17:00 2005 from",
+            "Jun 14 15:18:00",
+            "Jul 27 14:42:00",
+            "Jan  2 10:00:00",
+        )
+    }
+    assert days(tmp_path, logs) == [*["2005-06-14"] * (before + 2), "2005-07-27", "2006-01-02"]
+
+
+def test_a_date_that_a_line_only_tells_of_settles_no_year(tmp_path: Path) -> None:
+    logs = {
+        "messages": (
+            "Jun 14 15:16:01",
+            "Jun 14 15:17:00 built Sat May  8 09:04:50 EDT 2004 on",
+            "Jun 14 15:18:00",
+        )
+    }
+    assert [day for day in days(tmp_path, logs) if day > "2005"] == ["2026-06-14", "2026-06-14"]
