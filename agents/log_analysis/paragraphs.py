@@ -167,7 +167,14 @@ def _listed(heading: str, items: list[str], say: Words) -> str:
 
 
 def _silence(row: _Row, say: Words) -> str:
-    told = {"told": row.get("told", ""), "start": row["from"], "end": row["to"]}
+    if "events" in row:  # of a log without times
+        told = {
+            "told": say("{count} events", count=row["events"]),
+            "start": say("event {number}", number=row["from"]),
+            "end": say("event {number}", number=row["to"]),
+        }
+    else:
+        told = {"told": row.get("told", ""), "start": row["from"], "end": row["to"]}
     if row.get("of") == "log":
         return say("The log is silent for {told}, from {start} to {end}.", **told)
     return say("{name} is silent for {told}, from {start} to {end}.", name=code(row.get("name", "")), **told)

@@ -7,7 +7,7 @@ from typing import Any
 from agents.log_analysis.asking.histogram import histogram_of
 from agents.log_analysis.asking.inquiries import SCAN_SECONDS, changes, compare, entities, follow
 from agents.log_analysis.asking.overview import overview_of
-from agents.log_analysis.asking.searching import Query, read_cursor, read_level, read_time, search_of
+from agents.log_analysis.asking.searching import read_cursor, read_level, read_query, read_time, search_of
 from agents.log_analysis.asking.surroundings import context_of
 from agents.log_analysis.asking.templates import Choice, templates_of
 from agents.log_analysis.reading import find, open_reading
@@ -91,13 +91,7 @@ def search(
     Example: search(pattern="timeout|refused", level="error", limit=10)
     """
     reading = open_reading(ctx)
-    query = Query(
-        pattern=pattern,
-        file=reading.number(source),
-        level=read_level(level),
-        since=read_time(since, "since"),
-        until=read_time(until, "until"),
-    )
+    query = read_query(reading, pattern, source, level, since, until)
     return search_of(reading, query, limit=limit, skip=read_cursor(cursor), newest=newest_first)
 
 
@@ -143,13 +137,7 @@ def histogram(
     Example: histogram(bucket="1m", level="error")
     """
     reading = open_reading(ctx)
-    query = Query(
-        pattern=pattern,
-        file=reading.number(source),
-        level=read_level(level),
-        since=read_time(since, "since"),
-        until=read_time(until, "until"),
-    )
+    query = read_query(reading, pattern, source, level, since, until)
     return histogram_of(reading, query, bucket)
 
 

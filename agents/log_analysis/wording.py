@@ -102,6 +102,8 @@ ZH: Phrases = {
     'Pattern: "{phrase}"': "特征：“{phrase}”",
     "The log is silent for {told}, from {start} to {end}.": "日志从 {start} 到 {end} 沉默了 {told}。",
     "{name} is silent for {told}, from {start} to {end}.": "{name} 从 {start} 到 {end} 沉默了 {told}。",
+    "{count} events": "{count} 条记录",
+    "event {number}": "第 {number} 条记录",
     "Starts and restarts:": "启动与重启：",
     "Changes seen:": "看到的变更：",
     "{count} lines are stamped far from all others: their times are not believed": (

@@ -85,6 +85,8 @@ def _at(row: Mapping[str, Any], text: str, *, utc: bool) -> str:
 
 def _silence(row: Mapping[str, Any], *, utc: bool) -> str:
     whose = f"{row.get('of', 'log')} {row.get('name', '')}".strip()
+    if "events" in row:
+        return f"{row['events']:,} events of the {whose}, from event {row['from']:,} to {row['to']:,}"
     return f"{row.get('told') or row['seconds']} of the {whose}, {span(row['from'], row['to'], utc=utc)}"
 
 

@@ -12,6 +12,7 @@ from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.entities import concentrations
 from agents.log_analysis.judging.propagation import propagation
 from agents.log_analysis.judging.restarts import restarts
+from agents.log_analysis.judging.series import series
 from agents.log_analysis.judging.silences import Silence, silences
 from agents.log_analysis.judging.traces import Trace, traces
 from agents.log_analysis.reading import Reading
@@ -90,19 +91,19 @@ def places(reading: Reading, templates: Sequence[int], file: int | None) -> dict
 
 def silence_rows(reading: Reading, summary: Summary, file: int | None) -> list[_Row]:
     """Return silences of the log, of a service, or of one kind of line, longest first."""
-    if summary.start is None:
-        return []
-    return [_silence(reading, summary, one) for one in silences(reading.scan, summary, file)[:_SILENCES]]
+    found = silences(reading.scan, summary, file)[:_SILENCES]
+    timed = series(reading.scan, summary, file).timed
+    return [_silence(reading, summary, one, timed=timed) for one in found]
 
 
-def _silence(reading: Reading, summary: Summary, silence: Silence) -> _Row:
-    row: _Row = {
-        "of": silence.what,
-        "from": iso(silence.start),
-        "to": iso(silence.end),
-        "seconds": round(silence.seconds, 1),
-        "told": lasting(silence.seconds),
-    }
+def _silence(reading: Reading, summary: Summary, silence: Silence, *, timed: bool) -> _Row:
+    """Return a silence; of a log without times, or of one moment, it is counted in events."""
+    row: _Row = {"of": silence.what}
+    if timed:
+        row |= {"from": iso(silence.start), "to": iso(silence.end), "seconds": round(silence.seconds, 1)}
+        row["told"] = lasting(silence.seconds)
+    else:
+        row |= {"from": round(silence.start), "to": round(silence.end), "events": round(silence.seconds)}
     if silence.what == "service":
         row["name"] = reading.text(reading.scan.services[silence.number], 60)
     if silence.what == "template" and silence.number in summary.groups:
@@ -115,7 +116,7 @@ def _silence(reading: Reading, summary: Summary, silence: Silence) -> _Row:
 
 def turns(reading: Reading, summary: Summary, file: int | None) -> list[Change]:
     """Return when kinds of lines began, stopped, rose or fell; nothing for a log without times."""
-    return changes_of(reading.scan, summary, file) if summary.start is not None else []
+    return changes_of(reading.scan, summary, file) if series(reading.scan, summary, file).timed else []
 
 
 def turn_rows(reading: Reading, summary: Summary, changes: Sequence[Change]) -> list[_Row]:

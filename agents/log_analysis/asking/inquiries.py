@@ -7,7 +7,7 @@ from typing import Any
 from agents.log_analysis.asking.comparing import compare_baseline_of, compare_of, compare_sources_of
 from agents.log_analysis.asking.entities import entities_of
 from agents.log_analysis.asking.following import follow_of
-from agents.log_analysis.asking.searching import Query, read_level, read_time
+from agents.log_analysis.asking.searching import read_level, read_query
 from agents.log_analysis.asking.turning import changes_answer
 from agents.log_analysis.asking.windows import split_windows
 from agents.log_analysis.reading import open_reading
@@ -98,13 +98,7 @@ def entities(
     Example: entities(by="ip", pattern="Failed password")
     """
     reading = open_reading(ctx)
-    query = Query(
-        pattern=pattern,
-        file=reading.number(source),
-        level=read_level(level),
-        since=read_time(since, "since"),
-        until=read_time(until, "until"),
-    )
+    query = read_query(reading, pattern, source, level, since, until)
     return entities_of(reading, by, query, limit=limit, cursor=cursor)
 
 

@@ -54,6 +54,17 @@ class Query:
         )
 
 
+def read_query(reading: Reading, pattern: str, source: str, level: str, since: str, until: str) -> Query:
+    """Return what a tool's arguments ask for; raise Correctable with what is wrong with one of them."""
+    return Query(
+        pattern=pattern,
+        file=reading.number(source),
+        level=read_level(level),
+        since=read_time(since, "since"),
+        until=read_time(until, "until"),
+    )
+
+
 def compile_pattern(pattern: str) -> Any:
     """Return a linear-time pattern that ignores case; raise Correctable with what is wrong with it."""
     if len(pattern) > _PATTERN_LIMIT:

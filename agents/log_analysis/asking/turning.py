@@ -26,7 +26,8 @@ def changes_answer(reading: Reading, file: int | None, level: Level = Level.unkn
     groups = together(changes)
     quiet = silences(scan, summary, file)
     again = restarts(scan, summary, file)
-    timed = summary.start is not None
+    found = series(scan, summary, file)
+    timed = found.timed
     answer: dict[str, Any] = {
         "window": {"from": iso(summary.start), "to": iso(summary.end)},
         "changes_total": len(changes),
@@ -41,8 +42,7 @@ def changes_answer(reading: Reading, file: int | None, level: Level = Level.unkn
         "silences": [_silence(reading, s, timed=timed) for s in quiet[:_ROWS]],
     }
     if changes:
-        found = series(scan, summary, file)
-        answer["rates_per"] = f"{found.width * BUCKETS / COARSE:.3g} {'seconds' if found.timed else 'events'}"
+        answer["rates_per"] = f"{found.width * BUCKETS / COARSE:.3g} {'seconds' if timed else 'events'}"
     answer["groups"].sort(key=lambda g: (g["time"], g["position"]))
     return fit(answer, "restarts", "silences", "groups")
 

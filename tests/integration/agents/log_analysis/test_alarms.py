@@ -171,12 +171,17 @@ async def test_the_report_judges_the_minute_of_the_fault_by_the_fault_free_one(d
     await desk.check_evidence(done)
 
 
-async def test_a_silence_of_a_log_without_times_is_told_in_events(desk, logs) -> None:
+@pytest.mark.parametrize("moment", ["", "2026-11-29T10:00:00Z "])
+async def test_a_silence_of_a_log_without_times_is_told_in_events(desk, logs, moment) -> None:
     beats = [
-        f"INFO served {n}" + ("\nINFO beat of the heart" if n < 2000 and n % 4 == 0 else "")
+        f"{moment}INFO served {n}" + (f"\n{moment}INFO beat of the heart" if n < 2000 and n % 4 == 0 else "")
         for n in range(6000)
     ]
-    answer = await desk.call(desk.ctx([logs("untimed.log", "\n".join(beats) + "\n")]), "changes")
+    ctx = desk.ctx([logs("untimed.log", "\n".join(beats) + "\n")])
+    (first,) = (await desk.call(ctx, "overview"))["silences"]
+    assert "seconds" not in first
+    assert first["events"] == pytest.approx(4000, abs=20)
+    answer = await desk.call(ctx, "changes")
     (silence,) = answer["silences"]
     assert "seconds" not in silence
     assert silence["events"] == pytest.approx(4000, abs=20)
