@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.test_demo import PARTS, ROOT, assert_ok
+from tests.e2e.test_demo import PARTS, ROOT, assert_ok, crowd
 from tests.support.model_server import ModelServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
@@ -59,7 +59,7 @@ STEPS: list[dict[str, Any]] = [
 def test_the_demo_passes_with_a_model(tmp_path: Path) -> None:
     import shutil
 
-    checkout = tmp_path / "with a model"
+    checkout, crowded = tmp_path / "with a model", crowd()
     for part in PARTS:
         shutil.copytree(ROOT / part, checkout / part)
     with ModelServer(STEPS) as model:
@@ -80,6 +80,6 @@ def test_the_demo_passes_with_a_model(tmp_path: Path) -> None:
             stdin=subprocess.DEVNULL,
         )
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
-        assert_ok(checkout, done.stdout)
+        assert_ok(checkout, done.stdout, crowded)
         assert "model:scripted" in done.stdout
         assert len(model.requests) >= 12
