@@ -46,6 +46,8 @@ def overview(
     """Take a first look: window, levels, timeline, problems with their lines, changes, silence, what was cut."""
     from coordinator.cli import logs_files, logs_text, logs_view
 
+    if plot is not None:
+        logs_files.check_plot(plot, files)
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
     found, timeline = logs.overview(), logs.timeline()
     if plot is not None:

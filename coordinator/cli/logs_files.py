@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
@@ -11,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from coordinator.cli.logs_text import plain, when
-from kernel.errors import Refused
+from kernel.errors import Correctable, Refused
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 900, 260, 60, 30, 40
 _COLOURS = {"fatal": "#7f1d1d", "error": "#dc2626", "warning": "#f59e0b", "info": "#3b82f6"}
 _OTHER = "#94a3b8"
 #: Marks of changes beyond this hide the plot.
 _MARKS = 12
+_ENDING = ".svg"
+#: So much of a file shows whether it is a drawing.
+_HEAD = 64
 
 
 def write_csv(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -45,18 +49,62 @@ def rows_of(rows: Iterable[Mapping[str, Any]], *names: str) -> Iterator[Sequence
         yield [row.get(name, "") for name in names]
 
 
+def check_plot(path: Path, files: Sequence[str]) -> None:
+    """Refuse a place for a plot where something would be lost: a log that is read, or a file that is no plot."""
+    told = repr(plain(str(path)))
+    if path.suffix.lower() != _ENDING:
+        raise Correctable(
+            f"{told} does not end in {_ENDING}",
+            why="a plot is written as SVG",
+            next_step=f"Name a new file, such as {plain(path.stem or 'levels')}{_ENDING}.",
+        )
+    try:
+        if any(path.exists() and Path(f).exists() and path.samefile(f) for f in files):
+            raise Refused(
+                f"{told} is one of the logs", why="the plot would replace it", next_step="Name another file."
+            )
+        if path.exists() and not _is_drawing(path):
+            raise Refused(
+                f"{told} exists and is no SVG",
+                why="the plot would replace what is in it",
+                next_step="Name a new file, or remove this one first.",
+            )
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _is_drawing(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(_HEAD).lstrip().startswith((b"<svg", b"<?xml"))
+
+
 def write_plot(
     path: Path, timeline: Mapping[str, Any], marks: Sequence[Mapping[str, Any]], *, utc: bool
 ) -> None:
-    """Write levels over time as stacked bars, with a line at each change; what a log says is escaped."""
+    """Write levels over time as stacked bars, with a line at each change; what a log says is escaped.
+
+    What stood there before stays until all is written.
+    """
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        path.write_text(plot(timeline, marks, utc=utc), encoding="utf-8")
+        try:
+            with beside.open("x", encoding="utf-8") as file:
+                file.write(plot(timeline, marks, utc=utc))
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
     except OSError as error:
-        raise Refused(
-            f"{str(path)!r} cannot be written",
-            why=error.strerror or str(error),
-            next_step="Name a file in a folder that you may write to.",
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> Refused:
+    return Refused(
+        f"{plain(str(path))!r} cannot be written",
+        why=error.strerror or str(error),
+        next_step="Name a file in a folder that you may write to.",
+    )
 
 
 def plot(timeline: Mapping[str, Any], marks: Sequence[Mapping[str, Any]], *, utc: bool) -> str:

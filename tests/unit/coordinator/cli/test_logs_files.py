@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from coordinator.cli.logs_files import plot, rows_of, template_lines, write_csv
+from coordinator.cli.logs_files import check_plot, plot, rows_of, template_lines, write_csv, write_plot
+from kernel.errors import Correctable, Refused
 
 
 def test_csv_quotes_what_must_be_quoted_and_ends_rows_with_crlf(
@@ -48,3 +50,33 @@ def test_a_plot_stacks_levels_and_marks_changes() -> None:
 
 def test_a_log_without_events_or_times_still_has_a_plot() -> None:
     ET.fromstring(plot({"from": "", "to": "", "levels": {}}, [], utc=False))
+
+
+def test_a_plot_replaces_no_log_and_nothing_that_is_no_drawing(tmp_path: Path) -> None:
+    log = tmp_path / "in.log"
+    log.write_text("2026-11-29 10:00:00 INFO up\n")
+    with pytest.raises(Correctable, match="does not end in"):
+        check_plot(log, [str(log)])
+    drawn = tmp_path / "events.svg"
+    drawn.write_text("<svg></svg>")
+    with pytest.raises(Refused, match="one of the logs"):
+        check_plot(drawn, [str(tmp_path / "." / "events.svg")])
+    check_plot(drawn, [str(log)])
+    check_plot(tmp_path / "new.svg", [str(log)])
+    drawn.write_text("notes of mine")
+    with pytest.raises(Refused, match="no SVG"):
+        check_plot(drawn, [str(log)])
+    folder = tmp_path / "folder.svg"
+    folder.mkdir()
+    with pytest.raises(Refused, match="no SVG"):
+        check_plot(folder, [])
+
+
+def test_a_plot_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "levels.svg"
+    path.write_text("<svg>old</svg>")
+    write_plot(path, TIMELINE, [], utc=True)
+    ET.fromstring(path.read_text())
+    assert [one.name for one in tmp_path.iterdir()] == ["levels.svg"]
+    with pytest.raises(Refused, match="cannot be written"):
+        write_plot(tmp_path / "none" / "levels.svg", TIMELINE, [], utc=True)
