@@ -18,6 +18,9 @@ from fsspec.implementations.local import LocalFileSystem
 from kernel.errors import Exhausted, Fatal
 
 _CHUNK = 1024 * 1024
+#: What is attached is raw: on this machine only the desk's own user reads it.
+_PRIVATE_FILE = 0o600
+_PRIVATE_FOLDER = 0o700
 
 
 class ArtifactStore:
@@ -32,7 +35,7 @@ class ArtifactStore:
         digest, size = hashlib.sha256(), 0
         partial = f"{self.root}/partial-{uuid.uuid4().hex}"
         try:
-            self.filesystem.makedirs(self.root, exist_ok=True)
+            self._prepare(self.root, partial)
             with self.filesystem.open(partial, "wb") as out:
                 while chunk := source.read(_CHUNK):
                     size += len(chunk)
@@ -52,6 +55,19 @@ class ArtifactStore:
                 self.filesystem.rm(partial)
         return digest.hexdigest()
 
+    def _prepare(self, folder: str, partial: str) -> None:
+        """Make the folder and, on this machine, an empty file that only its owner may ever open.
+
+        A folder that is there already keeps its rights: it may be one that others use too.
+        """
+        if not isinstance(self.filesystem, LocalFileSystem):
+            self.filesystem.makedirs(folder, exist_ok=True)
+            return
+        for place in (Path(self.root), Path(folder)):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE))
+
     def put_bytes(self, content: bytes) -> str:
         """Store bytes and return their id."""
         return self.put(io.BytesIO(content))
@@ -61,7 +77,7 @@ class ArtifactStore:
         path = self._note(key)
         partial = f"{self.root}/partial-{uuid.uuid4().hex}"
         try:
-            self.filesystem.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH120 may be a bucket
+            self._prepare(os.path.dirname(path), partial)  # noqa: PTH120 may be a bucket
             if isinstance(self.filesystem, LocalFileSystem):
                 self.filesystem.pipe_file(partial, content)
                 os.link(partial, path)  # whole or not at all, and never over another

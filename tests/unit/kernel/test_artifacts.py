@@ -1,5 +1,7 @@
 import errno
 import io
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,26 @@ def test_past_the_cap_nothing_is_left(tmp_path: Path) -> None:
     with pytest.raises(Exhausted, match="'big.log' is larger than 100 bytes"):
         store(tmp_path).put(io.BytesIO(b"x" * 101), name="big.log")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_kept_on_this_machine_is_its_owner_s_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        kept = store(tmp_path / "deep" / "artifacts")
+        kept.put_bytes(b"raw")
+        kept.note("pins:run", b"[]")
+    finally:
+        os.umask(before)
+    root = tmp_path / "deep" / "artifacts"
+    modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in (root, *root.rglob("*"))}
+    assert modes == {(True, 0o700), (False, 0o600)}
+    assert len([path for path in root.rglob("*") if path.is_file()]) == 2
+
+
+def test_a_folder_that_others_use_keeps_its_rights(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    store(tmp_path).put_bytes(b"raw")
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
 def test_a_full_disk_is_said_with_the_next_step(tmp_path: Path) -> None:
