@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,12 @@ from kernel.settings import DeskAddresses, Settings
 
 if TYPE_CHECKING:
     from celery import Celery
+
+#: pydantic's word for a value that should have been a list.
+_NO_LIST = "list_type"
+#: Settings of which an example may hold what was given; lists of secrets are none of them.
+_LISTS_OF_TEXTS = (list[str], list[str] | None, list[Path], list[Path] | None)
+_EXAMPLE_LENGTH = 120
 
 
 def read_settings(data_dir: Path | None) -> Settings:
@@ -78,21 +86,35 @@ def user_name() -> str:
 def _bad_settings(error: ValidationError) -> Correctable:
     first = error.errors()[0]
     field, *inside = (str(part) for part in first["loc"])
-    return _wrong(field, f"{'.'.join(inside)}: {first['msg']}" if inside else first["msg"])
+    if inside:
+        return _wrong(field, f"{'.'.join(inside)}: {first['msg']}")
+    return _wrong(field, first["msg"], given=str(first["input"]) if first["type"] == _NO_LIST else "")
 
 
 def _no_json(error: SettingsError) -> Correctable:
     # only the words of the error name the field
     named = re.search(r'field "(\w+)"', str(error))
-    return _wrong(named[1] if named else "?", f"it is not JSON: {error.__cause__ or error}")
+    cause = error.__cause__
+    given = cause.doc if isinstance(cause, json.JSONDecodeError) else ""
+    return _wrong(named[1] if named else "?", f"it is not JSON: {cause or error}", given=given)
 
 
-def _wrong(field: str, why: str) -> Correctable:
+def _wrong(field: str, why: str, *, given: str = "") -> Correctable:
     return Correctable(
         f"the setting NIGHTDESK_{field.upper()} cannot be used",
         why=why,
-        next_step="Correct it; ops/env.example lists every setting with its form.",
+        next_step=f"{_as_list(field, given)}Correct it; ops/env.example lists every setting with its form.",
     )
+
+
+def _as_list(field: str, given: str) -> str:
+    """Return how a list of texts is written, with what was given where that is one plain text and no secret."""
+    known = Settings.model_fields.get(field)
+    if not given or known is None or known.annotation not in _LISTS_OF_TEXTS:
+        return ""
+    plain = 0 < len(given) <= _EXAMPLE_LENGTH and given.isprintable() and given[0] not in "[{\"'"
+    example = json.dumps([given if plain else "…"], ensure_ascii=False)
+    return f"It is a list, written as JSON: NIGHTDESK_{field.upper()}={shlex.quote(example)}. "
 
 
 def require_redis(settings: Settings) -> None:

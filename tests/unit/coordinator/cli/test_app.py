@@ -164,6 +164,26 @@ def test_a_setting_in_json_is_named_as_it_is_written(nightdesk: Desk, value: str
     assert "Traceback" not in answer.err
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "example"),
+    [
+        ("LOG_ROOTS", "/x", """NIGHTDESK_LOG_ROOTS='["/x"]'."""),
+        ("LOG_ROOTS", '["/x"', """NIGHTDESK_LOG_ROOTS='["…"]'."""),
+        ("REDACT_DENY", r"CUST-\d+", r"""NIGHTDESK_REDACT_DENY='["CUST-\\d+"]'."""),
+    ],
+)
+def test_a_list_that_is_none_is_shown_as_one(nightdesk: Desk, name: str, value: str, example: str) -> None:
+    answer = nightdesk.run("status", environment={f"NIGHTDESK_{name}": value})
+    assert answer.code == 2
+    assert example in answer.err.replace("\n", " ")
+
+
+def test_no_example_holds_a_secret(nightdesk: Desk) -> None:
+    answer = nightdesk.run("status", environment={"NIGHTDESK_APPRISE_URLS": "slack://sesame"})
+    assert answer.code == 2
+    assert "sesame" not in answer.err
+
+
 def test_down_without_a_desk_is_no_error(nightdesk: Desk) -> None:
     answer = nightdesk.run("down", "--json")
     assert answer.code == 0
