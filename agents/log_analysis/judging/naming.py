@@ -34,6 +34,57 @@ _NO_NAMES = frozenset(
         *("in", "on", "the", "a", "uid", "euid", "tty", "ruser", "rhost"),
     ]
 )
+#: What stands behind `user` as a noun of its own, and is no one's name there; `user=login` may be one.
+_OF_USERS = frozenset(
+    [
+        *(
+            "authentication",
+            "authorization",
+            "authorisation",
+            "account",
+            "accounts",
+            "login",
+            "logins",
+            "logout",
+        ),
+        *(
+            "sessions",
+            "interface",
+            "space",
+            "mode",
+            "defined",
+            "profile",
+            "profiles",
+            "service",
+            "error",
+            "errors",
+        ),
+        *(
+            "count",
+            "password",
+            "passwords",
+            "credentials",
+            "registration",
+            "permission",
+            "permissions",
+            "role",
+        ),
+        *("roles", "group", "groups", "table", "database", "cache", "limit", "created", "deleted", "updated"),
+        *(
+            "names",
+            "process",
+            "space",
+            "code",
+            "query",
+            "queries",
+            "does",
+            "did",
+            "cannot",
+            "could",
+            "failed",
+        ),
+    ]
+)
 #: A field's name as a caller may write it.
 FIELD = re.compile(r"[A-Za-z_@][\w.@-]{0,60}")
 #: A column of names: words with a letter first and a digit in them, nearly everywhere at one place.
@@ -51,7 +102,8 @@ def namer(by: str) -> Namer:
         found: dict[str, None] = {}
         for match in pattern.finditer(text[:_TEXT]):
             value = match[match.lastindex or 1].rstrip(".-")
-            if value.lower() not in _NO_NAMES and (by != "ip" or ":" in value or _is_ip(value)):
+            noun = match[0][:5].lower() == "user " and value.lower() in _OF_USERS
+            if not noun and value.lower() not in _NO_NAMES and (by != "ip" or ":" in value or _is_ip(value)):
                 found[value] = None
                 if len(found) >= _PER_LINE:
                     break

@@ -14,6 +14,8 @@ from agents.log_analysis.judging.naming import column_namer, namer
         ("user", "Accepted publickey for deploy from 10.0.0.1", ["deploy"]),
         ("user", '{"user_id": "u-17", "msg": "paid"}', ["u-17"]),
         ("user", "auth failure; logname= uid=0 euid=0 user=root", ["root"]),
+        ("user", "error: no more user authentication methods available [preauth]", []),
+        ("user", "invalid user service from 10.0.0.1, user=login", ["service", "login"]),
         ("user", "the user agent is unknown", []),
         ("node", "lost contact with gpu-node-7 and node12", ["gpu-node-7", "node12"]),
         ("pod", "pod=shop-7d9f6c5b8d-x2x4k killed", ["shop-7d9f6c5b8d-x2x4k"]),
