@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from agents.log_analysis.judging.chains import when
-from agents.log_analysis.judging.reasons import code, doubts_of
+from agents.log_analysis.judging.placing import code
+from agents.log_analysis.judging.reasons import doubts_of
 from agents.log_analysis.judging.titles import title
 from kernel.contracts import Finding
 from kernel.wording import Words
@@ -42,6 +43,10 @@ def verdict(findings: list[Finding], overview: _Row, rows: list[_Row], say: Word
     began = min(rows, key=when)["first"]["time"] if rows else ""
     if began:
         head += say(". Since {time}.", time=began)
+    if overview.get("begins_in_trouble"):
+        head += say(
+            " The log begins in the trouble: what was before it, and what is new with it, cannot be told."
+        )
     head += _window(overview, say)
     lines = "\n".join(f"- {e.source}:{e.line}  {code(e.quote)}" for e in top.evidence[: 1 if brief else 4])
     if brief:

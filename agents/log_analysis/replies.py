@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.log_analysis.judging.causes import top_rows
-from agents.log_analysis.judging.chains import when
 from agents.log_analysis.judging.durations import lasting
-from agents.log_analysis.judging.reasons import code, last_of, over
+from agents.log_analysis.judging.placing import code
+from agents.log_analysis.judging.reasons import last_of, over
 from agents.log_analysis.paragraphs import quoted, shapes
 from agents.log_analysis.questions import Question
+from agents.log_analysis.recovery import recovered, started
 from agents.log_analysis.terms import telling
 from agents.runtime.spec import DoneCall
 from kernel.states import CallState
@@ -195,31 +195,6 @@ def _edge(text: str, spot: dict[str, Any], total: int, say: Words) -> str:
     return f"{head}\n\n{quoted(spot)}"
 
 
-def _started(overview: dict[str, Any], say: Words) -> str:
-    rows = top_rows(overview)
-    if not rows:
-        return ""
-    first = min(rows, key=when)["first"]
-    text = "It began at {time}; the first line of trouble is {where}."
-    return say(text, time=first["time"] or say("no time"), where=_where(first))
-
-
-def _recovered(overview: dict[str, Any], say: Words) -> str:
-    rows = top_rows(overview)
-    if not rows:
-        return ""
-    last = max(map(last_of, rows), key=lambda spot: (spot["time"], spot["line"]))
-    if spot := over(rows, "recovered"):
-        text = "Yes: a line says so at {time} ({where})."
-        return f"{say(text, time=spot['time'], where=_where(spot))}\n\n{quoted(spot)}"
-    if quiet := over(rows, "quiet"):
-        text = "It stopped: last at {time}, and not once in the {told} after, in which other lines went on ({where})."
-        return say(text, time=last["time"], told=quiet["told"], where=_where(quiet))
-    text = "No line says so: it came last at {time} (line {line}), and the log ends at {end}."
-    end = (overview.get("window") or {}).get("to") or say("no time")
-    return say(text, time=last["time"] or say("no time"), line=last["line"], end=end)
-
-
 def _top(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
     line = "{number}. {count} lines: {message} ({where})"
     rows = values[0]["templates"][:_MOST]
@@ -244,4 +219,4 @@ _REPLIES = {
     "at": _at,
     "changed": _changed,
 }
-_LEADS = {"start": _started, "recovered": _recovered}
+_LEADS = {"start": started, "recovered": recovered}

@@ -27,6 +27,9 @@ ZH: Phrases = {
     "{count} lines tell": "有 {count} 行记录",
     "{lines} of it, the first of them {where}": "{lines}，首行为 {where}",
     ". Since {time}.": "。始于 {time}。",
+    " The log begins in the trouble: what was before it, and what is new with it, cannot be told.": (
+        "日志一开始就处于异常之中：无法得知此前的情况，也无法判断哪些是新出现的。"
+    ),
     " ({low} to {high}, {count} times)": "（{low} 至 {high}，{count} 次）",
     "What speaks for it:": "支持的理由：",
     "What speaks against it:": "反对的理由：",
@@ -35,7 +38,21 @@ ZH: Phrases = {
     "it is the earliest error of the log, at {time}": "它是日志中最早的错误，时间 {time}",
     "a change came shortly before, at {time} ({where})": "此前不久有一次变更：{time}（{where}）",
     "others name it as failing: {names}": "其他服务指明它出现故障：{names}",
-    "it comes from {where}": "它来自 {where}",
+    "it comes from {where}": "它来自{where}",
+    "only {entity} ({count} of {total} lines; {by} with {share} of all lines)": (
+        "单一{by} {entity}（{total} 行中的 {count} 行；它占全部日志的 {share}）"
+    ),
+    "mostly {entity} ({count} of {total} lines; {by} with {share} of all lines)": (
+        "以 {entity} 为主的{by}（{total} 行中的 {count} 行；它占全部日志的 {share}）"
+    ),
+    "{count} of {total} {by}s; the most, {entity}, has {part} ({share} of all lines)": (
+        "{total} 个{by}中的 {count} 个；最多的 {entity} 占 {part}（占全部日志的 {share}）"
+    ),
+    ", in a sample of {count}": "，按 {count} 行的样本",
+    "host": "主机",
+    "service": "服务",
+    "node": "节点",
+    "user": "用户",
     "Along {failed} of {paths} {kind} ids the failure ran {told} ({count} of them, such as {id})": (
         "{paths} 个 {kind} 标识中有 {failed} 个失败，故障沿 {told} 传播（其中 {count} 个，例如 {id}）"
     ),
@@ -168,9 +185,19 @@ ZH: Phrases = {
     "It began at {time} ({where}); {total} lines say so.": "始于 {time}（{where}）；共 {total} 行。",
     "It began at {time}; the first line of trouble is {where}.": "始于 {time}；最早的异常行是 {where}。",
     "Yes: a line says so at {time} ({where}).": "已恢复：{time} 的日志行这样写明（{where}）。",
-    "It stopped: last at {time}, and not once in the {told} after, in which other lines went on ({where}).": (
-        "已停止：最后一次于 {time}，此后 {told} 内再未出现，而其他日志行照常（{where}）。"
+    "It began at {time} ({where}); the first line of other trouble is {earlier}, at {before}.": (
+        "始于 {time}（{where}）；其他异常最早的一行是 {earlier}，时间 {before}。"
     ),
+    "It stopped: the last line of the trouble came at {time} ({where}).": (
+        "已停止：异常的最后一行出现于 {time}（{where}）。"
+    ),
+    "No line says so: the last line of the trouble came at {time} ({where}).": (
+        "没有日志行表明已恢复：异常的最后一行出现于 {time}（{where}）。"
+    ),
+    " {count} events followed without it": "此后有 {count} 条记录不含该异常",
+    ", until {time} ({told} later)": "，直至 {time}（其后 {told}）",
+    "; {count} of them are other errors": "；其中 {count} 条是其他错误",
+    "What its service wrote last:": "该服务最后写下的日志：",
     "No line says so: it came last at {time} (line {line}), and the log ends at {end}.": (
         "没有日志行表明已恢复：最后一次于 {time}（第 {line} 行），日志结束于 {end}。"
     ),

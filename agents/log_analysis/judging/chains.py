@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from agents.log_analysis.judging.reasons import code
+from agents.log_analysis.judging.placing import code
 from kernel.wording import ENGLISH, Words
 
 #: Seconds between two first failures from which on the one did not bring the other about.

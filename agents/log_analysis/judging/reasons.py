@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from agents.log_analysis.judging.placing import code, placed
 from agents.log_analysis.kinds import ERROR, KINDS
 from kernel.contracts import Evidence
 from kernel.wording import ENGLISH, Words
@@ -47,7 +48,7 @@ def reasons_of(rows: Sequence[_Row], overview: _Row, change: _Row | None, say: W
     if names := sorted({n for row in rows for n in row.get("blamed_by", [])}):
         found.append(say("others name it as failing: {names}", names=", ".join(map(code, names))))
     if top.get("where"):
-        found.append(say("it comes from {where}", where=code(top["where"])))
+        found.append(say("it comes from {where}", where=placed(top["where"], say)))
     if trace := _trace(rows, overview):
         where = f"{trace['source']}:{trace['line']}"
         text = "{count} stack traces of {exception} lead to {frame} ({where})"
@@ -119,11 +120,6 @@ def evidence(spots: Iterable[_Row]) -> list[Evidence]:
         if place not in seen and spot.get("quote", "").strip():
             seen[place] = Evidence(source=spot["source"], line=spot["line"], quote=spot["quote"])
     return list(seen.values())
-
-
-def code(text: str) -> str:
-    """Quote log text as code, so that nothing in it is rendered."""
-    return f"`{text.replace('`', chr(39))}`"
 
 
 def _where(spot: _Row) -> str:

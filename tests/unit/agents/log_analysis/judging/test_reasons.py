@@ -17,7 +17,14 @@ def row(**more: Any) -> dict[str, Any]:
 def test_the_earliest_error_that_rose_after_a_change_and_is_blamed() -> None:
     rise = {"time": "2026-01-01T00:00:01.000Z", "direction": "up", "fold": 12.0}
     told = reasons_of(
-        [row(earliest=True, rise=rise, blamed_by=["web", "app"], where="only node-7 (9 of 9 lines)")],
+        [
+            row(
+                earliest=True,
+                rise=rise,
+                blamed_by=["web", "app"],
+                where="only node-7 (9 of 9 lines; host with 11% of all lines)",
+            )
+        ],
         {"services": {"db": 1, "web": 2, "app": 3}},
         SPOT,
     )
@@ -26,7 +33,7 @@ def test_the_earliest_error_that_rose_after_a_change_and_is_blamed() -> None:
         "it rose 12.0-fold at 2026-01-01T00:00:01.000Z",
         "a change came shortly before, at 2026-01-01T00:10:00.000Z (a.log:9)",
         "others name it as failing: `app`, `web`",
-        "it comes from `only node-7 (9 of 9 lines)`",
+        "it comes from only `node-7` (9 of 9 lines; host with 11% of all lines)",
         "it names what is wrong itself, not what follows from it",
     ]
 
