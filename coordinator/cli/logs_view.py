@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from coordinator.cli.logs_text import plain, span, when
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+    from coordinator.cli.logs_reader import Hits
 
 #: The lists of a comparison, in the order in which they are told.
 CHANGES = ("new", "more", "vanished", "fewer", "rare")
@@ -50,7 +53,8 @@ def print_overview(found: dict[str, Any], timeline: dict[str, Any], *, utc: bool
         if timeline.get(name, "").strip():
             console.print(cell(f"{title:<8} {timeline[name]}"))
     if found.get("onset"):
-        console.print(cell(f"onset    {when(found['onset'], utc=utc)}"))
+        begins = "; the log begins in the trouble" if found.get("begins_in_trouble") else ""
+        console.print(cell(f"onset    {when(found['onset'], utc=utc)}{begins}"))
     _print_files(console, found.get("files", []))
     _print_problems(console, found, utc=utc)
     _print_lines(console, "Changes (deploys, settings)", found.get("changes", []), utc=utc)
@@ -139,7 +143,11 @@ def _print_problems(console: Console, found: Mapping[str, Any], *, utc: bool) ->
         for spot in (first, problem.get("root")):
             if spot and spot.get("quote"):
                 where = f"{spot['source']}:{spot['line']}"
-                console.print(cell(f"     {where}  {spot['quote'][:_QUOTE]}", style="dim"))
+                console.print(cell(f"     {where}  {_cut(spot['quote'])}", style="dim"))
+
+
+def _cut(quote: str) -> str:
+    return quote if len(quote) <= _QUOTE else f"{quote[: _QUOTE - 1]}…"
 
 
 def _print_lines(console: Console, title: str, rows: Sequence[Mapping[str, Any]], *, utc: bool) -> None:
@@ -203,20 +211,25 @@ def _window(window: Mapping[str, Any], *, utc: bool) -> str:
     return f"lines {first:g} to {last:g}" if last != float("inf") else f"lines {first:g} to the end"
 
 
-def print_hits(found: dict[str, Any]) -> None:
-    """Print lines that were found, as grep does: the hit after `:`, lines round it after `-`."""
-    console = screen.out()
-    for number, hit in enumerate(found["hits"]):
+def print_hits(hits: Hits) -> None:
+    """Print lines as they are found, as grep does: the hit after `:`, lines round it after `-`."""
+    for number, hit in enumerate(hits):
         if not hit.get("context"):
-            console.print(cell(f"{hit['source']}:{hit['line']}:{hit['quote']}"))
+            _print_line(f"{hit['source']}:{hit['line']}:{hit['quote']}")
             continue
         if number:
-            console.print("--")
+            _print_line("--")
         for row in hit["context"]:
             mark = ":" if row["line"] == hit["line"] else "-"
-            console.print(cell(f"{hit['source']}{mark}{row['line']}{mark}{row['quote']}"))
-    shown, total = len(found["hits"]), found["total"]
-    screen.remark(f"{shown:,} of {total:,} lines" + ("; raise --limit for more" if shown < total else ""))
+            _print_line(f"{hit['source']}{mark}{row['line']}{mark}{row['quote']}")
+    sys.stdout.flush()
+    more = "; raise --limit for more" if hits.shown < hits.total else ""
+    screen.remark(f"{hits.shown:,} of {hits.total:,} lines{more}")
+
+
+def _print_line(text: str) -> None:
+    # a console measures and folds each line: a hundred thousand of them would wait for it
+    sys.stdout.write(plain(text) + "\n")
 
 
 def print_histogram(found: dict[str, Any], *, utc: bool) -> None:

@@ -15,7 +15,7 @@ from agents.log_analysis.asking.digest import (
     turns,
 )
 from agents.log_analysis.asking.measures import slow_rows
-from agents.log_analysis.asking.suspects import PROBLEMS, onset_of, suspects
+from agents.log_analysis.asking.suspects import PROBLEMS, onset_of, suspects, trouble_row
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.problems import problems
@@ -31,6 +31,9 @@ _RARE = 4
 _CHANGES = 4
 _SERVICES = 12
 _FILES = 12
+
+#: Trouble that begins in a log's first second (to which many clocks are written), or first part of so much, was there.
+_SECOND, _BEGINNING = 1.0, 0.01
 
 #: What is left out first where the answer is too long; the problems, with the cause among them, go last.
 _TRIMS = (
@@ -65,7 +68,8 @@ def overview_of(
     measured = slow_rows(reading, summary, file)
     rows = suspects(reading, summary, found, changes, measured, file, whole)
     onset = onset_of(found, rows) if split is None else iso(split)
-    answer = {
+    begins = _begins(summary, onset)
+    answer: _Row = {
         "window": {"from": iso(summary.start), "to": iso(summary.end), "strays": summary.strays},
         "asked": {"since": iso(since), "until": iso(until)},
         "events": summary.events,
@@ -75,6 +79,8 @@ def overview_of(
         "files": _files(reading, file),
         "services": _services(reading, summary),
         "onset": onset,
+        "trouble": trouble_row(reading, summary, found, file),
+        **({"begins_in_trouble": True} if begins else {}),
         "problem_count": len(found) + len(rows) - min(len(found), PROBLEMS),
         "problems": rows,
         "changes": _changes(reading, file, onset),
@@ -84,7 +90,7 @@ def overview_of(
         "paths": path_rows(reading, file) if found else {},
         "silences": silence_rows(reading, summary, file),
         "turns": turn_rows(reading, summary, changes),
-        "new": _new(reading, summary, onset),
+        "new": [] if begins else _new(reading, summary, onset),
         "top": _top(reading, summary),
         "rare": _rare(reading, summary),
         "not_read": [n[:300] for n in reading.not_read[:8]],
@@ -132,6 +138,14 @@ def _changes(reading: Reading, file: int | None, began: str) -> list[dict[str, A
 
 def _seconds(text: str) -> float | None:
     return datetime.fromisoformat(text).timestamp() if text else None
+
+
+def _begins(summary: Summary, began: str) -> bool:
+    """Return whether the log begins in the trouble: then what is new with it cannot be told."""
+    onset = _seconds(began)
+    if onset is None or summary.start is None or summary.end is None:
+        return False
+    return onset - summary.start < min(_SECOND, (summary.end - summary.start) * _BEGINNING)
 
 
 def _line(reading: Reading, group: Group) -> dict[str, Any]:

@@ -160,7 +160,7 @@ async def test_one_node_is_told_from_all(desk, logs) -> None:
             + ("ERROR sync failed: disk I/O error" if bad else f"synced pod {n}")
         )
     top = (await desk.analyse(logs("syslog", "\n".join(rows)))).outcome.findings[0]
-    assert any("only node-7" in reason for reason in top.reasons)
+    assert any("only `node-7`" in reason for reason in top.reasons)
 
 
 async def test_what_recovered_speaks_against(desk, logs) -> None:
@@ -179,3 +179,23 @@ async def test_what_recovered_speaks_against(desk, logs) -> None:
     assert "What speaks against it:" in analysis.outcome.answer
     zh = (await desk.analyse(logs("b.log", text), request="为什么失败？")).outcome.answer
     assert "connection refused" in zh
+
+
+async def test_where_the_log_begins_in_the_trouble_nothing_is_new(desk, logs) -> None:
+    told = ("NOTICE worker {} ok", "ERROR child in error state 6", "NOTICE found child {} in slot 3")
+    lines = [
+        f"{(START + timedelta(minutes=n // 3)).strftime('%b %d %H:%M:%S')} web httpd[9]: "
+        + told[n % 3 if n < 60 else 0].format(n)
+        for n in range(600)
+    ]
+    done = await desk.analyse(logs("httpd.log", "\n".join(lines)))
+    overview = next(call.value for call in done.calls if call.tool == "overview")
+    assert (overview["begins_in_trouble"], overview["new"]) == (True, [])
+    assert "The log begins in the trouble" in done.outcome.answer
+    calm = [
+        f"{(START - timedelta(minutes=n)).strftime('%b %d %H:%M:%S')} web httpd[9]: NOTICE worker {n} ok"
+        for n in range(90, 0, -1)
+    ]
+    later = await desk.call(desk.ctx([logs("later.log", "\n".join([*calm, *lines]))]), "overview")
+    assert "begins_in_trouble" not in later
+    assert later["new"]
