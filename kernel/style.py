@@ -94,6 +94,10 @@ _REFUSED = re.compile(r"\b(?:not|never|no|don'?t|avoid|stop|without)\b|不要|�
 _SENTENCES = re.compile(r"(?<=[.!?。！？；;])\s*(?=\S)|\n+")
 #: A wish is a short sentence.
 _WISH_CHARACTERS = 160
+#: What a request quotes or names is no word of its own language; kana and hangul tell that Han is not Chinese.
+_QUOTES = re.compile(r"[\"“”`「『][^\"“”`」』\n]{1,200}[\"“”`」』]|(?<!\w)'[^'\n]{1,200}'(?!\w)")
+_HAN, _LATIN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]"), re.compile(r"[A-Za-z][\w./:@-]*")
+_NOT_CHINESE = re.compile(r"[\u3041-\u30ff\uac00-\ud7a3]")
 
 
 class Style(Value):
@@ -119,11 +123,14 @@ def style_of(
     """Return the style that the served preferences ask for; what the request itself says goes first.
 
     For each of language and length the newest preference wins, then the one that was served first (the weightiest).
-    Only preferences that are held for sure count. An alert asks for no style.
+    Only preferences that are held for sure count. Where nobody asked for a language, it is that of the request. An
+    alert asks for no style.
     """
-    told = [] if "alertname" in (labels or {}) else [stated(request)]
+    asked = "alertname" not in (labels or {})
+    told = [stated(request)] if asked else []
     sure = [memory for memory in memories if memory.kind == "preference" and memory.tier == "high"]
     told += [_of(memory) for memory in sorted(sure, key=lambda memory: memory.age_days)]
+    told += [Style(language=spoken(request))] if asked else []
     language = next((style.language for style in told if style.language), "")
     length = next((style.length for style in told if style.length), "")
     return Style(language=language, length=length)
@@ -132,6 +139,13 @@ def style_of(
 def style_for(work: Work) -> Style:
     """Return how an assignment's outcome is to be written."""
     return style_of(work.memories, request=work.request, labels=work.labels)
+
+
+def spoken(text: str) -> Language:
+    """Return the language a text is written in where its script tells it: Chinese; else nothing."""
+    own = _QUOTES.sub(" ", text)
+    han = len(_HAN.findall(own))
+    return "zh" if han > len(_LATIN.findall(own)) and not _NOT_CHINESE.search(own) else ""
 
 
 def stated(text: str) -> Style:

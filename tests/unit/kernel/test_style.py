@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from kernel.contracts import MemoryHit
-from kernel.style import Style, stated, style_of
+from kernel.style import Style, spoken, stated, style_of
 
 
 def preference(text: str = "", *, age: float = 1.0, **fields: Any) -> MemoryHit:
@@ -97,3 +97,32 @@ def test_a_model_is_told_two_values_and_nothing_else() -> None:
     assert Style().instruction() == ""
     told = Style(language="zh", length="short").instruction()
     assert told.startswith("Style: write your answer in Chinese and in at most three sentences;")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("为什么登录失败？", "zh"),
+        ("在 order-service 的日志 app.log 里查 ERROR 的原因", "zh"),
+        ("why does checkout fail?", ""),
+        ('how many lines say "连接池已经耗尽，请稍后再试"?', ""),
+        ("why is 订单 slow in the last hour?", ""),
+        ("なぜ注文が失敗したのか", ""),
+        ("로그인 실패 원인 分析", ""),
+        ("", ""),
+    ],
+)
+def test_a_request_speaks_chinese_where_its_own_words_are_chinese(text: str, language: str) -> None:
+    assert spoken(text) == language
+
+
+def test_the_language_of_the_request_is_the_default_and_what_was_asked_for_wins_over_it() -> None:
+    asked = "为什么登录失败？"
+    assert style_of([], request=asked).language == "zh"
+    assert style_of([preference("Keep answers short.")], request=asked) == Style(
+        language="zh", length="short"
+    )
+    assert style_of([preference("Always answer in English")], request=asked).language == "en"
+    assert style_of([preference("Always answer in Chinese")], request="why does it fail?").language == "zh"
+    assert style_of([], request=f"{asked}请用英文回答。").language == "en"
+    assert style_of([], request=asked, labels={"alertname": "HighErrorRate"}).language == ""

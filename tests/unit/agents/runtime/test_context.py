@@ -171,7 +171,9 @@ def test_any_budget_holds(budget: int) -> None:
         turns=turns,
         tools=["search"],
     )
-    assert cost(built(view, budget)) <= max(budget, 1000)
+    assert cost(built(view, budget)) <= max(
+        budget, 1050
+    )  # the style of a Chinese request is a line that stays
 
 
 def test_a_long_latest_result_keeps_head_and_tail() -> None:
@@ -200,7 +202,9 @@ def test_the_style_is_an_instruction_made_of_two_values() -> None:
     line = next(line for line in opening.splitlines() if line.startswith("Style: "))
     assert "in Chinese and in at most three sentences" in line
     assert "Mallory" not in line
-    assert "Style: " not in built(TurnView(work=work(), tools=["search"]))[1].content
+    asked = TurnView(work=work(request="why 503?"), tools=["search"])
+    assert "Style: " not in built(asked)[1].content
+    assert "Style: write your answer in Chinese;" in built(TurnView(work=work(), tools=["search"]))[1].content
 
 
 def test_working_memory_is_a_region_after_the_request_and_the_first_to_give_way() -> None:
