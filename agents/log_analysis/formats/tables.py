@@ -19,6 +19,9 @@ _TIMES = {
     "时间",
     "日期",
 }
+#: W3C's directive for a log whose times are not GMT, and a time that names no zone.
+_OFFSET = re.compile(r"#GMT-Offset:\s*([+-]\d{2}:?\d{2})\b")
+_CLOCK = re.compile(r"\d{1,2}:\d{2}:\d{2}(?:\.\d{1,9})?")
 _LEAST = 3  # columns; two names with a comma between them are prose
 _EXTRA = 8  # IIS writes fewer names than cells when its fields are changed
 _KINDS = {",": "csv", ";": "csv", "\t": "tsv", " ": "w3c"}
@@ -30,6 +33,7 @@ class Table:
     def __init__(self) -> None:
         self.columns: list[str] = []
         self.separator = ","
+        self._zone = "Z"
 
     @property
     def form(self) -> str:
@@ -43,6 +47,8 @@ class Table:
             self.columns = text.split("\t")[1:] if "\t" in text else text.split()[1:]
             return True
         if text[:1] == "#":
+            found = _OFFSET.match(text)
+            self._zone = found[1] if found else self._zone
             return False
         for separator in (",", "\t", ";"):
             names = [n.strip('" ') for n in text.strip().split(separator)]
@@ -69,7 +75,11 @@ class Table:
                 cells = [cell for cell in cells if cell]
         if not len(self.columns) - 1 <= len(cells) <= len(self.columns) + _EXTRA:
             return None
-        return dict(zip(self.columns, cells, strict=False))
+        row = dict(zip(self.columns, cells, strict=False))
+        # the format says that `date` and `time` are GMT; `time-local` is not
+        if self.form == "w3c" and "date" in row and _CLOCK.fullmatch(row.get("time", "")):
+            row["time"] += self._zone
+        return row
 
 
 def _named(name: str) -> bool:

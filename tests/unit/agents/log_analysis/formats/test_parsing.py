@@ -148,3 +148,22 @@ def test_pairs_of_a_hostile_line_cost_no_more_than_its_length() -> None:
         Parser(REFERENCE).parse("a=1 b=2 c=3 " + "_" * size)
         seconds.append(time.process_time() - started)
     assert seconds[1] < 24 * max(seconds[0], 0.01)
+
+
+@pytest.mark.parametrize(
+    ("head", "clock"),
+    [([], "10:00:00"), (["#GMT-Offset: -0800"], "18:00:00"), (["#GMT-Offset: +05:30"], "04:30:00")],
+)
+def test_w3c_times_are_gmt_or_of_the_offset_that_the_log_names(head: list[str], clock: str) -> None:
+    lines = [
+        "#Version: 1.0",
+        *head,
+        "#Fields: date time s-ip cs-method sc-status",
+        "2026-11-29 10:00:00 h GET 200",
+    ]
+    parser = Parser(datetime(2026, 11, 30, tzinfo=UTC), zone="Asia/Shanghai")
+    parser.prepare(lines)
+    assert iso([parser.parse(line) for line in lines][-1].time) == f"2026-11-29T{clock}.000Z"
+    assert not [note for note in parser.notes if "zone" in note]
+    local = ["#Fields: date-local time-local s-ip sc-status", "2026-11-29 10:00:00 h 200"]
+    assert iso([parser.parse(line) for line in local][-1].time) == "2026-11-29T02:00:00.000Z"
