@@ -32,8 +32,8 @@ _MAX_JSON = 1_000_000
 _GROUPS = [(name, FINDER.groupindex[name]) for name in reversed(RULES)]
 _KEY_GROUP = FINDER.groupindex["key"]
 
-#: Rules whose refused value is prose, in which another candidate may begin.
-_IN_PROSE = ("told", "said", "bare")
+#: Rules whose refused value is prose or an address, in which another candidate may begin.
+_IN_PROSE = ("told", "said", "bare", "login")
 
 #: A phone number sent as a JSON number has eleven digits.
 _LEAST_PERSONAL = 10**10

@@ -111,6 +111,22 @@ def user(data: bytes, start: int, end: int) -> Hidden:
     )  # -u 1000:1000 is a user id
 
 
+#: What stands before a colon and an address, and is no user with a password; a number or a version is a tag or a count.
+_LOGIN = re.compile(rb"[A-Za-z][\w.%+-]{0,63}$")
+_ADDRESSED = re.compile(
+    rb"(?i)(?:sips?|mailto|xmpp|acct|tel|from|to|r?cc|bcc|reply-to|sender|peer|node|host|server|client|git|ssh)$"
+)
+_TAG = re.compile(r"v?\d{1,5}(?:\.\d+)*")
+
+
+def login(data: bytes, start: int, end: int) -> Hidden:
+    """Judge `user:password@host:port` without a scheme."""
+    name = _LOGIN.search(data, max(0, start - 65), start - 1)
+    if name is None or _ADDRESSED.match(name.group()) or _TAG.fullmatch(text_of(data, start, end)):
+        return None
+    return always(data, start, end)
+
+
 # Units of systemd, files and images look like addresses; git@host is the login of every repository.
 _NO_MAIL = re.compile(
     r"(?i)^git@|@\dx\.|\.(?:service|socket|timer|target|mount|slice|scope|device|js|json|tgz|gz|zip|whl|png|jpe?g|"

@@ -72,6 +72,12 @@ RULES: dict[str, Rule] = {
     ),
     "query": Rule(r"""[?&;](?i:key|auth|sign|ticket|sid)=(?P<query>[^\s"'<>\\&;]+)""", checks.bearer),
     "url": Rule(r"""://[^\s/:@"'<>]*:(?P<url>[^\s/"'<>]+)@"""),
+    # a driver's source without a scheme, of Go's mostly: "root:hunter2@tcp(db:3306)/shop", "app:hunter2@db:5432/shop"
+    "dsn": Rule(r"""[\w.%-]:(?P<dsn>[^\s:"'<>]{1,64})@(?:tcp|udp|unix)[46]?\("""),
+    "login": Rule(
+        r"""[\w.%-]:(?P<login>[^\s:/"'<>(),;@\[\]{}]{1,64})@[A-Za-z0-9][A-Za-z0-9.-]{0,80}:[0-9]{3,5}\b""",
+        checks.login,
+    ),
     "user": Rule(r"(?:\s-u|--user)\s[^\s:]+:(?P<user>[^\s\"']+)", checks.user),
     "flag": Rule(r"--(?i:password|passwd|token|secret|api-key)\s+(?P<flag>[^\s\"'-][^\s\"']*)"),
     "given": Rule(

@@ -32,6 +32,10 @@ HIDDEN = [
     ("postgresql://desk:s3cr3t@db:5432/x", "s3cr3t"),
     ("redis://:onlypass@127.0.0.1:6379/0", "onlypass"),
     ("curl -u admin:hunter22 http://x", "hunter22"),
+    ("DSN=shop:s3cr3t@tcp(db:3306)/shop?parseTime=true", "s3cr3t"),
+    ("open root:p@ss/w0rd@unix(/run/mysqld.sock)/x failed", "p@ss/w0rd"),
+    ("connecting to app:hunter22@db-1.internal:5432/shop", "hunter22"),
+    ("mailto:ann.lee@example.com:25 refused", "ann.lee@example.com"),
     ("mysql --password hunter22 -h x", "hunter22"),
     ("key AKIAIOSFODNN7EXAMPLE used", "AKIAIOSFODNN7EXAMPLE"),
     ("ak LTAI5tAbCdEfGhIjKlMnOpQr", "LTAI5tAbCdEfGhIjKlMnOpQr"),
@@ -159,6 +163,8 @@ KEPT = [
     "reset the password on db-7 and restart it",
     "the token is expired; the secret is out",
     "密码为空，密码是错误的",
+    "ratio a:b@c, at 10:20:30@db:5432, pulled nginx:1.25@registry:5000, thread:12@10.0.0.1:8080",
+    "image shop:v2@sha256:98765abcdef, sip:alice@pbx:5060, node:rabbit@mq-1:25672, git:org@forge:7999",
     "order 110101900307001 shipped, batch 0755-26754321",
     "may require authorization: server message",
     "docker registry secret:\\n  kubectl create",
@@ -367,7 +373,20 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 @pytest.mark.parametrize(
-    "piece", ["密码是", "密码是a", "口令为 ", "pwd:/", "token=a,", "sk=a;", "pwd=/a,", "token=\\n"]
+    "piece",
+    [
+        "a:b@",
+        "mailto:a@b:2525",
+        "a:1234567890123;",
+        "密码是",
+        "密码是a",
+        "口令为 ",
+        "pwd:/",
+        "token=a,",
+        "sk=a;",
+        "pwd=/a,",
+        "token=\\n",
+    ],
 )
 def test_a_line_of_candidates_costs_no_more_than_its_length(piece: str) -> None:
     redactor = Redactor()
