@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from agents.log_analysis.asking.comparing import compare_baseline_of, compare_files_of, compare_of
-from agents.log_analysis.asking.histogram import histogram_of
+from agents.log_analysis.asking.histogram import BUCKETS_FOR_PEOPLE, histogram_of
 from agents.log_analysis.asking.overview import overview_of
-from agents.log_analysis.asking.searching import Query, hit_rows, page_of, read_level, read_time
+from agents.log_analysis.asking.searching import read_level, read_query
+from agents.log_analysis.asking.streaming import Stream
+from agents.log_analysis.asking.streaming import around as lines_around
 from agents.log_analysis.asking.templates import Choice, all_templates, line_templates
 from agents.log_analysis.asking.timeline import timeline_of
 from agents.log_analysis.asking.turning import changes_answer
 from agents.log_analysis.asking.windows import split_windows
-from agents.log_analysis.formats.text import clean, cut
+from agents.log_analysis.formats.text import clean
 from agents.log_analysis.reading import Reading, find
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.sources.files import LogFile
@@ -39,7 +41,6 @@ Progress = Callable[[int, int, str], None]
 _EVERYWHERE = (Path("/"),)
 #: One salt per process: the same value has the same placeholder in all that one command prints.
 _SALT = secrets.token_bytes(16)
-_LINE_WIDTH = 2000
 
 
 class OpenLogs:
@@ -116,7 +117,7 @@ class OpenLogs:
         """Return change points, restarts and silences."""
         return changes_answer(self._reading, None)
 
-    def search(
+    def found(
         self,
         pattern: str = "",
         *,
@@ -127,36 +128,34 @@ class OpenLogs:
         limit: int = 50,
         context: int = 0,
         newest_first: bool = False,
-    ) -> dict[str, Any]:
-        """Return lines that fit, with the total; a limit of 0 means all; `context` adds lines round each."""
-        query = Query(
-            pattern=pattern,
-            file=self._reading.number(source),
-            level=read_level(level),
-            since=read_time(since, "since"),
-            until=read_time(until, "until"),
-        )
-        page = page_of(self._reading, query, limit=limit, skip=0, newest=newest_first)
-        rows = hit_rows(self._reading, query, page.hits)
-        for row, (file, line, _) in zip(rows, page.hits, strict=True):
-            row["quote"] = cut(self._reading.line(file, line) or "", _LINE_WIDTH)
-            if context:
-                row["context"] = self._around(file, line, context)
-        return {"total": page.total, "hits": rows}
+    ) -> Stream:
+        """Return lines that fit as they are found; a limit of 0 means all; `context` adds lines round each.
+
+        From the end backwards it is a limited number, whatever the limit says.
+        """
+        query = read_query(self._reading, pattern, source, level, since, until)
+        return Stream(self._reading, query, limit=limit, context=context, newest=newest_first)
 
     def histogram(
-        self, *, bucket: str = "auto", level: str = "", pattern: str = "", source: str = ""
+        self,
+        *,
+        bucket: str = "auto",
+        level: str = "",
+        pattern: str = "",
+        source: str = "",
+        since: str = "",
+        until: str = "",
     ) -> dict[str, Any]:
-        """Return counts over time."""
-        file = self._reading.number(source)
-        return histogram_of(self._reading, Query(pattern=pattern, file=file, level=read_level(level)), bucket)
+        """Return counts over time, in many more buckets than a model reads."""
+        query = read_query(self._reading, pattern, source, level, since, until)
+        return histogram_of(self._reading, query, bucket, most=BUCKETS_FOR_PEOPLE)
 
     def context(self, source: str, line: int, around: int) -> list[dict[str, Any]]:
         """Return the lines round one line; nothing where there is no such source or line."""
         file = find(self._reading.scan, source)
         if file is None or not 1 <= line <= self._reading.scan.body(file).lines:
             return []
-        return self._around(file, line, around)
+        return lines_around(self._reading, file, line, around)
 
     def has(self, source: str) -> bool:
         """Tell whether a source of this name was read."""
@@ -167,12 +166,6 @@ class OpenLogs:
         file = find(self._reading.scan, source)
         text = None if file is None else self._reading.line(file, line)
         return text is not None and quote_stands(quote, text)
-
-    def _around(self, file: int, line: int, around: int) -> list[dict[str, Any]]:
-        first = max(1, line - around)
-        texts = self._reading.scan.body(file).read(first, line + around)
-        shown = (cut(self._reading.redactor.text(text), _LINE_WIDTH) for text in texts)
-        return [{"line": number, "quote": text} for number, text in enumerate(shown, first)]
 
 
 def open_logs(

@@ -13,7 +13,7 @@ from kernel.contracts import Evidence, Source
 from kernel.errors import NightdeskError
 
 if TYPE_CHECKING:
-    from coordinator.cli.logs_reading import Logs, Open
+    from coordinator.cli.logs_reader import Logs, Open
     from kernel.artifacts import ArtifactStore
     from kernel.reports import Report
     from kernel.settings import Settings

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from coordinator.cli import logs_reading, screen
+from coordinator.cli import logs_lines, logs_reading, screen
+from coordinator.cli.logs_options import AsCsv, Files, Form, Level, Pattern, Utc, Zone
+from coordinator.cli.logs_reader import Logs
 from coordinator.cli.options import AsJson
 
 app = typer.Typer(
@@ -15,18 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILES…", help="Files, folders, globs, or - (standard input).")
-]
-Form = Annotated[str, typer.Option("--format", help="The format, where the reader finds another.")]
-Zone = Annotated[str, typer.Option(help="Zone of time stamps that name none, such as Asia/Shanghai.")]
-Utc = Annotated[bool, typer.Option("--utc", help="Show times in UTC, not in your own zone.")]
-Level = Annotated[str, typer.Option(help="Lowest level: trace, debug, info, warning, error, fatal.")]
-Pattern = Annotated[str, typer.Option("--pattern", "-e", metavar="RE2", help="Expression, case ignored.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print a table as CSV and nothing else.")]
-
 _TEMPLATE_COLUMNS = ("id", "count", "share", "level", "first", "last", "source", "line", "template")
-_HIT_COLUMNS = ("source", "line", "time", "level", "quote")
 _CHANGE_COLUMNS = ("change", "before", "after", "level", "source", "line", "time", "template")
 
 
@@ -145,7 +136,7 @@ def compare(  # noqa: PLR0913 each option is an argument
 
 
 def _compared(
-    logs: logs_reading.Logs, split_at: str, before: str, after: str, baseline: str, *, utc: bool
+    logs: Logs, split_at: str, before: str, after: str, baseline: str, *, utc: bool
 ) -> dict[str, Any]:
     from coordinator.cli.logs_text import asked_span, asked_time
 
@@ -161,74 +152,5 @@ def _compared(
     return logs.compare(baseline=baseline) if baseline else logs.compare_given()
 
 
-@app.command()
-@screen.answering
-def search(  # noqa: PLR0913 each option is an argument
-    files: Files,
-    *,
-    pattern: Pattern = "",
-    level: Level = "",
-    since: Annotated[str, typer.Option(metavar="TIME", help="From this time on.")] = "",
-    until: Annotated[str, typer.Option(metavar="TIME", help="Up to this time.")] = "",
-    context: Annotated[
-        int, typer.Option("--context", "-C", min=0, max=1000, help="Lines round each hit.")
-    ] = 0,
-    limit: Annotated[int, typer.Option(min=0, help="Lines at most; 0: all.")] = 50,
-    newest_first: Annotated[bool, typer.Option("--newest-first", help="From the end backwards.")] = False,
-    form: Form = "",
-    zone: Zone = "",
-    utc: Utc = False,
-    as_csv: AsCsv = False,
-    as_json: AsJson = False,
-) -> None:
-    """Find lines by expression, level and time; prints source:line:text, and how many there are in all."""
-    from coordinator.cli import logs_files, logs_text, logs_view
-
-    first, last = logs_text.asked_time(since, utc=utc), logs_text.asked_time(until, utc=utc)
-    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
-    found = logs.search(
-        pattern,
-        level=level,
-        since=first,
-        until=last,
-        limit=limit,
-        context=context,
-        newest_first=newest_first,
-    )
-    if as_json:
-        logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
-    elif as_csv:
-        logs_files.write_csv(_HIT_COLUMNS, logs_files.rows_of(found["hits"], *_HIT_COLUMNS))
-    else:
-        logs_view.print_hits(found)
-        logs_view.print_notes(logs.notes)
-    attempt.finish()
-
-
-@app.command()
-@screen.answering
-def histogram(
-    files: Files,
-    *,
-    bucket: Annotated[str, typer.Option(help="Width such as 10s, 1m, 1h, or auto.")] = "auto",
-    pattern: Pattern = "",
-    level: Level = "",
-    form: Form = "",
-    zone: Zone = "",
-    utc: Utc = False,
-    as_csv: AsCsv = False,
-    as_json: AsJson = False,
-) -> None:
-    """Count lines over time: when something began, peaked or stopped."""
-    from coordinator.cli import logs_files, logs_text, logs_view
-
-    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
-    found = logs.histogram(bucket=bucket, level=level, pattern=pattern)
-    if as_json:
-        logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
-    elif as_csv:
-        logs_files.write_csv(("from", "count"), logs_files.rows_of(found["buckets"], "from", "count"))
-    else:
-        logs_view.print_histogram(found, utc=utc)
-        logs_view.print_notes(logs.notes)
-    attempt.finish()
+app.command()(logs_lines.search)
+app.command()(logs_lines.histogram)

@@ -5,120 +5,24 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import typer
 
 from coordinator.cli import screen
+from coordinator.cli.logs_reader import Logs, Open, Progress
 from kernel.clock import monotonic
 from kernel.errors import Fatal
-
-if TYPE_CHECKING:
-    from kernel.contracts import Source
-    from kernel.settings import Settings
 
 _GROUP, _NAME = "nightdesk.logs", "reader"
 #: Seconds between two lines of progress in a pipe or a file, and before the first.
 _LINE_SECONDS = 5.0
 #: A log that is read at once needs no bar.
 _BAR_AFTER_SECONDS = 0.7
-
-Progress = Callable[[int, int, str], None]
-
-
-class Logs(Protocol):
-    """Logs that were read once; each answer is cleaned and redacted."""
-
-    @property
-    def notes(self) -> list[str]:
-        """Return what was cut, skipped or assumed."""
-
-    @property
-    def sources(self) -> list[str]:
-        """Return the names of the files in reading order."""
-
-    def overview(self, source: str = "") -> dict[str, Any]:
-        """Return the first look."""
-
-    def timeline(self, source: str = "", *, parts: int = 60) -> dict[str, Any]:
-        """Return counts per part of the window and level."""
-
-    def templates(
-        self, *, pattern: str = "", source: str = "", level: str = "", sort: str = "count", limit: int = 0
-    ) -> dict[str, Any]:
-        """Return templates with totals."""
-
-    def line_templates(self) -> Iterator[tuple[str, str]]:
-        """Yield id and template of each physical line."""
-
-    def compare(
-        self,
-        *,
-        source: str = "",
-        split_at: str = "",
-        before: str = "",
-        after: str = "",
-        baseline: str = "",
-    ) -> dict[str, Any]:
-        """Compare two windows both ways; a baseline lets the log choose them."""
-
-    def compare_given(self) -> dict[str, Any]:
-        """Compare what the first argument named with what the second one named."""
-
-    def changes(self) -> dict[str, Any]:
-        """Return change points, restarts and silences."""
-
-    def search(
-        self,
-        pattern: str = "",
-        *,
-        source: str = "",
-        level: str = "",
-        since: str = "",
-        until: str = "",
-        limit: int = 50,
-        context: int = 0,
-        newest_first: bool = False,
-    ) -> dict[str, Any]:
-        """Return lines that fit, with the total."""
-
-    def histogram(
-        self, *, bucket: str = "auto", level: str = "", pattern: str = "", source: str = ""
-    ) -> dict[str, Any]:
-        """Return counts over time."""
-
-    def context(self, source: str, line: int, around: int) -> list[dict[str, Any]]:
-        """Return the lines round one line; nothing where there is no such line."""
-
-    def has(self, source: str) -> bool:
-        """Tell whether a source of this name was read."""
-
-    def stands(self, source: str, line: int, quote: str) -> bool:
-        """Tell whether a line says what a quote says, as the checker of evidence reads it."""
-
-
-class Open(Protocol):
-    """Reads logs, wherever the person may read."""
-
-    def __call__(
-        self,
-        paths: Sequence[str | Source],
-        *,
-        settings: Settings,
-        format: str = "",  # noqa: A002 - the name that a source gives it
-        zone: str = "",
-        artifacts: Mapping[str, Path] | None = None,
-        progress: Progress | None = None,
-        stop: threading.Event | None = None,
-        salt: bytes = b"",
-        run: str = "",
-    ) -> Logs:
-        """Return the logs; raise where nothing at all could be read."""
 
 
 def reader() -> Open:

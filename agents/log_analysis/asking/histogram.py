@@ -13,8 +13,9 @@ from agents.log_analysis.reading import Reading, fit
 from agents.log_analysis.scanning.summary import summarise
 from kernel.errors import Correctable
 
-#: More buckets than this say no more to anyone.
+#: More buckets than this say no more to a model; a person's programs and spreadsheets take these.
 _BUCKETS = 60
+BUCKETS_FOR_PEOPLE = 10_000
 _STEPS = (0.001, 0.01, 0.1, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_400, 604_800)
 _WIDTH = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s{0,9}(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
@@ -22,14 +23,17 @@ _MEANS = {"minute": 60.0, "hour": 3600.0, "day": 86_400.0}
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def histogram_of(reading: Reading, query: Query, bucket: str) -> dict[str, Any]:
-    """Return counts per bucket of the query's window, the mean per minute and the peak; empty buckets are left out."""
+def histogram_of(reading: Reading, query: Query, bucket: str, *, most: int = _BUCKETS) -> dict[str, Any]:
+    """Return counts per bucket of the query's window, the mean per minute and the peak; empty buckets are left out.
+
+    `most` is how many buckets a width may make; where it is more than a model reads, all of them are returned.
+    """
     summary = summarise(reading.scan, query.file)
     if summary.start is None or summary.end is None:
         raise Correctable("the log has no times", next_step="Use search or context by line instead.")
     first = max(summary.start, query.since if query.since is not None else summary.start)
     window = max(0.0, min(summary.end, query.until if query.until is not None else summary.end) - first)
-    width = _width(bucket, window)
+    width = _width(bucket, window, most)
     start = first // width * width  # an hour is that of the clock
     counts: Counter[int] = Counter()
     total = untimed = 0
@@ -54,20 +58,27 @@ def histogram_of(reading: Reading, query: Query, bucket: str) -> dict[str, Any]:
         "sparkline": line,
         "buckets": rows,
     }
-    return fit(answer, "buckets")
+    return fit(answer, "buckets") if most <= _BUCKETS else answer
 
 
-def _width(bucket: str, window: float) -> float:
-    smallest = window / _BUCKETS
+def _width(bucket: str, window: float, most: int) -> float:
+    least = window / _BUCKETS
     if bucket in ("", "auto"):
-        return next((s for s in _STEPS if s >= smallest), max(smallest, 1e-3))
+        return next((s for s in _STEPS if s >= least), max(least, 1e-3))
     found = _WIDTH.fullmatch(bucket.strip())
     if not found or float(found[1]) <= 0:
         raise Correctable(f"{bucket[:40]!r} is no width", next_step="Use 10s, 1m, 1h or auto.")
     width = float(found[1]) * _UNITS[found[2]]
+    smallest = window / most
     if width < smallest:
         raise Correctable(
-            f"{bucket!r} makes more than {_BUCKETS} buckets",
-            next_step=f"Use at least {math.ceil(smallest * 1000)}ms, or auto.",
+            f"{bucket!r} makes more than {most:,} buckets",
+            next_step=f"Use at least {_told(smallest)}, or auto, or a shorter window (since, until).",
         )
     return width
+
+
+def _told(seconds: float) -> str:
+    """Return a width in the largest unit that it fills, rounded up, as it is asked for."""
+    unit = max((u for u in _UNITS if _UNITS[u] <= seconds), key=_UNITS.__getitem__, default="ms")
+    return f"{math.ceil(seconds / _UNITS[unit])}{unit}"

@@ -117,10 +117,16 @@ def read_time(text: str, what: str) -> float | None:
 
 def hits(reading: Reading, query: Query) -> Iterator[Hit]:
     """Yield file, line and event of each line that fits, in reading order."""
+    for file, line, _, row in matches(reading, query):
+        yield file, line, row
+
+
+def matches(reading: Reading, query: Query) -> Iterator[tuple[int, int, str | None, Row | None]]:
+    """Yield each hit with its line's text, not yet redacted; with no pattern no text was read, and it is None."""
     if not query.pattern:
         for event in reading.scan.table:
             if query.file in (None, event.file) and query.wants(event):
-                yield event.file, event.line, event
+                yield event.file, event.line, None, event
         return
     pattern = compile_pattern(query.pattern)
     may_match = sieve(query.pattern, pattern, _options())
@@ -132,7 +138,7 @@ def hits(reading: Reading, query: Query) -> Iterator[Hit]:
             if pattern.search(text):
                 row = rows.at(file, line)
                 if query.wants(row):
-                    yield file, line, row
+                    yield file, line, text, row
 
 
 class _Cursor:
