@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -39,10 +41,15 @@ def out() -> Console:
     """Return a console for standard output; colours only on a terminal."""
     from rich.console import Console
 
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave it to `answering`: the console would end the command as failed."""
+            raise BrokenPipeError
+
     terminal = sys.stdout.isatty()
     # COLUMNS says how wide a pipe may be
     width = None if terminal else shutil.get_terminal_size((_PIPE_WIDTH, 0)).columns
-    return Console(highlight=False, soft_wrap=not terminal, width=width)
+    return Output(highlight=False, soft_wrap=not terminal, width=width)
 
 
 def err() -> Console:
@@ -94,19 +101,30 @@ def exit_code(error: NightdeskError) -> int:
     return STOPPED if isinstance(error, Cancelled) else FAILED
 
 
+def _write_nowhere() -> None:
+    """Let what is still held for standard output go: it is written when the process ends, and must not fail there."""
+    with suppress(OSError, ValueError):  # a stand-in of a test has no descriptor
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
 def answering(command: Command) -> Command:
     """Wrap a command so that our errors end it with three parts and a code, never with a traceback."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         try:
-            return command(*args, **kwargs)
+            try:
+                return command(*args, **kwargs)
+            finally:
+                sys.stdout.flush()  # a reader that has gone is noticed here, not when the process ends
         except NightdeskError as error:
             show_error(error, as_json=bool(kwargs.get("as_json")))
             raise typer.Exit(exit_code(error)) from error
         except BrokenPipeError as error:
             # the reader of a pipe (head, less) has gone: not our failure
-            sys.stderr.close()
+            _write_nowhere()
             raise typer.Exit(SUCCEEDED) from error
 
     return wrapped  # type: ignore[return-value] # functools.wraps keeps the signature that typer reads

@@ -333,15 +333,7 @@ def _copied_bytes(pid: int) -> int:
     return 0
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("templates", "--csv"),
-        ("search", "--limit", "0"),
-        ("search", "--limit", "0", "--json"),
-        ("histogram", "--bucket", "1s"),
-    ],
-)
+@pytest.mark.parametrize("arguments", [("templates", "--csv"), ("search", "--limit", "0"), ("overview",)])
 def test_a_reader_that_goes_away_is_no_failure(log: Path, arguments: tuple[str, ...]) -> None:
     big = log.with_name("big.log")
     big.write_bytes(log.read_bytes() * 20)
@@ -357,7 +349,6 @@ def test_a_reader_that_goes_away_is_no_failure(log: Path, arguments: tuple[str, 
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
         assert command.stdout is not None
         assert command.stderr is not None
-        command.stdout.readline()
         command.stdout.close()
         told = command.stderr.read().decode()
     assert "Traceback" not in told
