@@ -6,7 +6,6 @@ from typing import Any
 
 from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.placing import code
-from agents.log_analysis.judging.reasons import last_of, over
 from agents.log_analysis.paragraphs import quoted, shapes
 from agents.log_analysis.questions import Question
 from agents.log_analysis.recovery import recovered, started

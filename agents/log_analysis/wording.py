@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agents.log_analysis.phrases import ANSWERS_ZH
 from agents.runtime.spec import TurnView
 from kernel.style import Style, style_for
 from kernel.wording import ENGLISH, KINDS_ZH, Phrases, Words
@@ -98,8 +99,8 @@ ZH: Phrases = {
     "it is there all the time, so it is hardly what changed": "它一直存在，因此多半不是这次的变化",
     "it names another service as failing: {names}": "它指明出现故障的是其他服务：{names}",
     "a line says that it was over at {time} ({where})": "有一行表明它已结束：{time}（{where}）",
-    "not once in the last {told} of the log, in which other lines went on ({where})": (
-        "日志最后 {told} 内再未出现，而其他日志行照常（{where}）"
+    "nothing of the trouble in the last {told} of the log, in which other lines went on ({where})": (
+        "日志最后 {told} 内整个异常再未出现，而其他日志行照常（{where}）"
     ),
     "it says that all is well, or well again": "该行表明一切正常或已恢复",
     "what was asked for was wrong: the fault of one caller, not of the service": (
@@ -144,73 +145,7 @@ ZH: Phrases = {
     "Looked for errors, warnings, words of known causes, slow work, bad states, silences, restarts.": (
         "查找了错误、警告、已知原因的字样、缓慢的操作、异常状态、沉默与重启。"
     ),
-    # answers to questions
-    "lines": "行日志",
-    "lines of level {level} or worse": "行 {level} 及以上级别的日志",
-    "lines with {pattern}": "行含 {pattern} 的日志",
-    "the beginning": "开头",
-    "the end": "结尾",
-    "no time": "未知时间",
-    "There are no {what}.": "没有{what}。",
-    "{total} {what}: {rate} per {unit} on average; most from {time} on: {count} in {width}.": (
-        "共 {total} {what}：平均每{unit} {rate}；最多的一段始于 {time}：{width} 内 {count}。"
-    ),
-    "minute": "分钟",
-    "hour": "小时",
-    "day": "天",
-    "1 line only ({what}), at {time} ({where}).": "仅 1 {what}，时间 {time}（{where}）。",
-    "Outside of it the log tells of trouble: {title}, at {time} ({where}).": (
-        "该时间段之外日志中有异常：{title}，时间 {time}（{where}）。"
-    ),
-    "- and {count} more": "- 另有 {count} 段",
-    "No {by} stands in the {count} {what}.": "{count} {what}中没有 {by}。",
-    "{entity} has most: {count} of {events} {what} ({total} different {by}).": (
-        "最多的是 {entity}：{events} {what}中占 {count}（共 {total} 个不同的 {by}）。"
-    ),
-    "{total} {what}, the first at {start} ({first}), the last at {end} ({last}).": (
-        "共 {total} {what}，首次于 {start}（{first}），最后于 {end}（{last}）。"
-    ),
-    "{total} {what}, {bad} of them warnings or worse.": "共 {total} {what}，其中 {bad} 行为警告或更严重。",
-    "Warnings and worse:": "警告及更严重的：",
-    "What the log said:": "日志内容：",
-    "Since {time}: {new} kinds of lines are new, {more} more often, {fewer} less often, {vanished} vanished.": (
-        "自 {time} 起：新增 {new} 种日志行，{more} 种增多，{fewer} 种减少，{vanished} 种消失。"
-    ),
-    "New:": "新增：",
-    "More often:": "增多：",
-    "Vanished:": "消失：",
-    "Less often:": "减少：",
-    "- {template}: {before} before, {after} after ({where})": "- {template}：之前 {before}，之后 {after}（{where}）",
-    "No line says so.": "没有这样的日志行。",
-    "It began at {time} ({where}); {total} lines say so.": "始于 {time}（{where}）；共 {total} 行。",
-    "It began at {time}; the first line of trouble is {where}.": "始于 {time}；最早的异常行是 {where}。",
-    "Yes: a line says so at {time} ({where}).": "已恢复：{time} 的日志行这样写明（{where}）。",
-    "It began at {time} ({where}); the first line of other trouble is {earlier}, at {before}.": (
-        "始于 {time}（{where}）；其他异常最早的一行是 {earlier}，时间 {before}。"
-    ),
-    "It stopped: the last line of the trouble came at {time} ({where}).": (
-        "已停止：异常的最后一行出现于 {time}（{where}）。"
-    ),
-    "No line says so: the last line of the trouble came at {time} ({where}).": (
-        "没有日志行表明已恢复：异常的最后一行出现于 {time}（{where}）。"
-    ),
-    " {count} events followed without it": "此后有 {count} 条记录不含该异常",
-    ", until {time} ({told} later)": "，直至 {time}（其后 {told}）",
-    "; {count} of them are other errors": "；其中 {count} 条是其他错误",
-    "What its service wrote last:": "该服务最后写下的日志：",
-    "No line says so: it came last at {time} (line {line}), and the log ends at {end}.": (
-        "没有日志行表明已恢复：最后一次于 {time}（第 {line} 行），日志结束于 {end}。"
-    ),
-    "The most frequent {what}:": "最常见的{what}：",
-    "lines of level {level} or worse with {pattern}": "行含 {pattern} 的 {level} 及以上级别日志",
-    "Not looked for: {words}.": "未用于查找：{words}。",
-    "No line holds {words}.": "没有含 {words} 的行。",
-    "No line holds all of it; lines with each word: {told}.": "没有同时包含全部词语的行；各词语的行数：{told}。",
-    "It came last at {time} ({where}); {total} lines say so.": "最后一次于 {time}（{where}）；共 {total} 行。",
-    "None stands out: {even} have {count} each of the {events} {what} ({total} different {by}).": (
-        "没有突出的：{events} {what}中 {even} 个各占 {count}（共 {total} 个不同的 {by}）。"
-    ),
-    "{number}. {count} lines: {message} ({where})": "{number}. {count} 行：{message}（{where}）",
+    **ANSWERS_ZH,
     # a memory that hits
     "Most likely cause: {title}": "最可能的原因：{title}",
     "Seen before [mem:{id}]: {text}": "以前见过 [mem:{id}]：{text}",

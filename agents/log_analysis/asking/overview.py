@@ -72,12 +72,7 @@ def overview_of(
     answer: _Row = {
         "window": {"from": iso(summary.start), "to": iso(summary.end), "strays": summary.strays},
         "asked": {"since": iso(since), "until": iso(until)},
-        "events": summary.events,
-        "lines": sum(f.lines for n, f in enumerate(scan.facts) if file in (None, n)),
-        "levels": {Level(n).name: c for n, c in sorted(summary.levels.items())},
-        "templates": len(summary.groups),
-        "files": _files(reading, file),
-        "services": _services(reading, summary),
+        **_read(reading, summary, file),
         "onset": onset,
         "trouble": trouble_row(reading, summary, found, file),
         **({"begins_in_trouble": True} if begins else {}),
@@ -96,6 +91,18 @@ def overview_of(
         "not_read": [n[:300] for n in reading.not_read[:8]],
     }
     return fit(answer, *_TRIMS)
+
+
+def _read(reading: Reading, summary: Summary, file: int | None) -> _Row:
+    """Return what was read: how much of what, from which files and services."""
+    return {
+        "events": summary.events,
+        "lines": sum(f.lines for n, f in enumerate(reading.scan.facts) if file in (None, n)),
+        "levels": {Level(n).name: c for n, c in sorted(summary.levels.items())},
+        "templates": len(summary.groups),
+        "files": _files(reading, file),
+        "services": _services(reading, summary),
+    }
 
 
 def _files(reading: Reading, file: int | None) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from agents.log_analysis.asking.digest import places
 from agents.log_analysis.asking.measures import growth_rows, status_rows
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
-from agents.log_analysis.judging.aftermath import aftermath
+from agents.log_analysis.judging.aftermath import aftermath, following, trouble_of
 from agents.log_analysis.judging.changepoints import Change
 from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.problems import Problem, readable
@@ -58,6 +58,26 @@ def suspects(
     _raise_roots(alarms, rows)
     rows += [*alarms, *growth_rows(reading, summary, file), *status_rows(reading, file)]
     return sorted(rows, key=lambda row: -row["score"])
+
+
+def trouble_row(reading: Reading, summary: Summary, found: list[Problem], file: int | None) -> _Row:
+    """Return the trouble as a whole: its first and last line, and how many events followed until when."""
+    trouble = trouble_of(found)
+    if trouble is None:
+        return {}
+    after = following(reading.scan, summary, trouble, found[0], file)
+    row: _Row = {
+        "first": reading.at(trouble.first),
+        "last": reading.at(trouble.last),
+        "events_after": after.events,
+        "errors_after": after.errors,
+        "until": iso(summary.end),
+    }
+    if after.ordinary is not None:
+        row["ordinary"] = reading.at(after.ordinary)
+    if summary.end is not None and not isnan(trouble.last.time):
+        row["lasting"] = lasting(summary.end - trouble.last.time)
+    return row
 
 
 def onset_of(found: list[Problem], rows: list[_Row]) -> str:
@@ -127,7 +147,7 @@ def _facts(
     blaming = {n for p in found if p.blames and p.blames in names for n in _names(reading, p.group.services)}
     if blaming - names:
         row["blamed_by"] = sorted(blaming - names)[:4]
-    after = aftermath(reading.scan, summary, problem)
+    after = aftermath(reading.scan, summary, problem, trouble_of(found))
     if after.recovered is not None:
         row["recovered"] = reading.at(after.recovered)
     if after.healthy is not None:

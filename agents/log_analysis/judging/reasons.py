@@ -85,7 +85,7 @@ def doubts_of(rows: Sequence[_Row], say: Words = ENGLISH) -> list[str]:
             say("a line says that it was over at {time} ({where})", time=spot["time"], where=_where(spot))
         )
     if quiet := over(rows, "quiet"):
-        text = "not once in the last {told} of the log, in which other lines went on ({where})"
+        text = "nothing of the trouble in the last {told} of the log, in which other lines went on ({where})"
         found.append(say(text, told=quiet["told"], where=_where(quiet)))
     return found
 

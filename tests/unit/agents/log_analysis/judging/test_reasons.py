@@ -90,7 +90,7 @@ def test_what_speaks_against() -> None:
         "it names another service as failing: `db`",
         "it is a dump",
         "a line says that it was over at 2026-01-01T00:10:00.000Z (a.log:9)",
-        "not once in the last 20 min of the log, in which other lines went on (a.log:12)",
+        "nothing of the trouble in the last 20 min of the log, in which other lines went on (a.log:12)",
     ]
     assert [e.line for e in against_of(rows)] == [5, 9, 12]
     assert against_of([row()]) == []
