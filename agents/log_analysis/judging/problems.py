@@ -49,6 +49,21 @@ _FAILS = re.compile(
 )
 
 
+#: What a log complains of that has nothing worse: warnings that say so, or any lines that say an exception was thrown,
+_COMPLAINS = re.compile(
+    r"(?i)(?<![=\"'\w])(?:fail(?:ed|ures?|s|ing)?|\w{0,60}exceptions?)\b(?!\W{0,3}0\b)|失败(?!\s?0)|异常"
+)
+_THROWN = re.compile(
+    r"(?i)\bexception (?:was |is |has been )?(?:thrown|raised|caught|occurred)"
+    r"|\b(?:got|caught|threw) (?:an? )?exception\b"
+)
+#: … unless they say in the same breath that there was none, or that it went well the next time.
+_NONE = re.compile(
+    r"(?i)\b(?:0|no|zero) (?:\w+ )?(?:failed|exceptions?)\b|\bretr\w+ (?:\w+ )?succe|\bsucceeded (?:after|on|at)\b"
+)
+_COMPLAINT = 0.3
+
+
 @dataclass
 class Problem:
     """One template that tells of trouble. `rank` counts by first appearance among the sudden ones."""
@@ -75,6 +90,8 @@ def problems(scan: Scan, summary: Summary, whole: Summary | None = None) -> list
         for g in summary.groups.values()
         if (p := _problem(scan.profiles[g.template], g, whole.groups[g.template]))
     ]
+    if not found:
+        return _complaints(scan, summary, whole)
     verdicts = {alarm.template: alarm for alarm in alarms(scan, whole)}
     for problem in found:
         verdict = verdicts.get(problem.group.template)
@@ -95,6 +112,21 @@ def problems(scan: Scan, summary: Summary, whole: Summary | None = None) -> list
     for problem in found:
         problem.blames = _blamed(scan, problem, names)
         problem.score = _score(problem, early=problem in strong)
+    return sorted(found, key=lambda p: (-p.score, _order(p)))
+
+
+def _complaints(scan: Scan, summary: Summary, whole: Summary) -> list[Problem]:
+    """Return lines that say again and again that something failed, of a log that has nothing worse."""
+    found = []
+    for group in summary.groups.values():
+        profile = scan.profiles[group.template]
+        said = _COMPLAINS if group.level == Level.warning else _THROWN
+        if group.count < WARNINGS or group.level in (Level.trace, Level.debug) or well(profile.message):
+            continue
+        if said.search(_NAMED.sub(" ", profile.message)) and not _NONE.search(profile.message):
+            found.append(_judged(profile, group, whole.groups[group.template], ERROR))
+    for problem in found:
+        problem.score = _COMPLAINT + _MANY * min(1.0, math.log10(problem.group.count) / 4)
     return sorted(found, key=lambda p: (-p.score, _order(p)))
 
 
@@ -128,11 +160,16 @@ def _problem(profile: Profile, group: Group, whole: Group) -> Problem | None:
             return None
         if group.level < Level.warning and not kind.pattern.search(_NAMED.sub(" ", profile.message)):
             return None
+    return _judged(profile, group, whole, kind or ERROR)
+
+
+def _judged(profile: Profile, group: Group, whole: Group, kind: Kind) -> Problem:
+    """Tell whether a template's lines are there all the time, or came in a burst."""
     usual = sorted(whole.parts)[PARTS // 2]
     burst = max(whole.parts) >= BURST_FACTOR * max(1, usual) and usual > 0
     early = any(whole.parts[:EARLY])  # what begins later and stays has changed something
     chronic = whole.spread >= CHRONIC_SHARE and early and not burst
-    return Problem(group, profile, kind or ERROR, chronic, burst)
+    return Problem(group, profile, kind, chronic, burst)
 
 
 def _order(problem: Problem) -> tuple[float, int, int]:

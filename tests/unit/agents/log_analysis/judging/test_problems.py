@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agents.log_analysis.judging.problems import problems
 from agents.log_analysis.judging.reasons import doubts_of
 from agents.log_analysis.scanning.summary import summarise
@@ -50,3 +52,32 @@ def test_a_window_is_judged_by_its_own_lines_and_chronic_by_the_whole_log(tmp_pa
     assert view.body(0).read(found[0].profile.line, found[0].profile.line)[0].endswith("303/500 connections")
     assert "100/500" in scan.profiles[found[0].group.template].message
     assert len(summarise(scan).groups) == len(whole.groups)
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("WARN node: Got exception while serving blk_{n} to /10.0.0.{n}", 1),
+        ("WARN node: transfer of {n} failed", 1),
+        ("INFO wsgi: HTTP exception thrown: no instance found for {n}", 1),
+        ("WARN node: nightly check done, 0 failed, {n} items", 0),
+        ("WARN node: transfer of {n} failed, the retry succeeded", 0),
+        ("WARN node: search term=exception {n}", 0),
+        ("INFO node: {n} exceptions are configured", 0),
+        ("DEBUG wsgi: HTTP exception thrown: {n}", 0),
+    ],
+)
+def test_what_complains_again_and_again_is_a_possible_cause_where_nothing_is_worse(
+    scan_of, line: str, count: int
+) -> None:
+    rows = [
+        f"2026-11-28T08:{n // 60:02}:{n % 60:02}Z "
+        + (line.format(n=n) if n % 30 == 7 else f"INFO node: served block {n}")
+        for n in range(600)
+    ]
+    scan = scan_of("\n".join(rows))
+    found = problems(scan, summarise(scan))
+    assert len(found) == count
+    assert all(0 < problem.score < 0.4 for problem in found)
+    worse = scan_of("\n".join([*rows, "2026-11-28T08:20:00Z ERROR node: disk is full"]))
+    assert [p.kind.key for p in problems(worse, summarise(worse))] == ["disk_full"]
