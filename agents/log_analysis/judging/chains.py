@@ -18,11 +18,11 @@ _Step = tuple[str, str, str]
 
 
 def chain(overview: _Row) -> list[_Step]:
-    """Return service, time and `source:line` of each service's first error, in the order of their times."""
+    """Return service, time and `source:line` of each service's first error that has a time, in the order of times."""
     firsts: dict[str, _Row] = {}
     for row in overview.get("problems", []):
-        if row.get("chronic") or row["level"] not in ("error", "fatal"):
-            continue
+        if row.get("chronic") or row["level"] not in ("error", "fatal") or not row["first"]["time"]:
+            continue  # places in files are no order of events
         for service in row.get("services", [])[:1]:
             if service not in firsts or when(row) < when(firsts[service]):
                 firsts[service] = row

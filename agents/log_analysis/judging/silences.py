@@ -51,6 +51,8 @@ def silences(scan: Scan, summary: Summary, file: int | None = None) -> list[Sile
     A template is told only where its service (or the log) speaks on meanwhile: its silence is then its own.
     """
     found = series(scan, summary, file)
+    if not found.timed and file is None and len(scan.files) > 1:
+        return []  # several files without times: where one ends and the next begins is no pause
     whole = _silences("log", 0, found.total, found)
     named = {n: c for n, c in found.services.items() if n}
     services = (

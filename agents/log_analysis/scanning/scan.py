@@ -32,6 +32,8 @@ log = logs.get(__name__)
 #: What a template, or its first event, takes, with the values seen in it; and a line, in the index of lines.
 _TEMPLATE_BYTES, _LINES_PER_BYTE = 2_000, 8
 _ROTATION = re.compile(r"(?:\.log)?(?:[.-]\d[\d_.-]*)?(?:\.(?:gz|bz2|xz|zst))?$")
+#: The name of a rotated log is its service's; one that still ends as a document does is a file's name alone.
+_NO_SERVICE = re.compile(r"(?i)\.(?:txt|text|jsonl?|ndjson|csv|tsv|md|ya?ml|xml|html?)$")
 
 
 class Scan:
@@ -156,7 +158,7 @@ class Scan:
                 self.problems.append(error)
                 continue
             name = _ROTATION.sub("", file.path.name if file.roots else file.name)
-            fallback = file.service or ("" if len(files) == 1 else name)
+            fallback = file.service or ("" if len(files) == 1 or _NO_SERVICE.search(name) else name)
             zone = file.zone or self._zone or "UTC"
             stem = turn(file.place or file.name)[0] if len(files) > 1 else ""
             one = Opened(len(self.files), file.name, body, changed, file.format, zone, fallback, stem)

@@ -188,3 +188,16 @@ async def test_what_is_asked_in_chinese_is_answered_in_chinese_and_the_finding_s
     outcome = (await desk.analyse(log, request="为什么结账失败？")).outcome
     assert outcome.answer.startswith("最可能的原因"), outcome.answer
     assert "lines tell of it" in outcome.findings[0].detail
+
+
+async def test_the_name_of_a_file_is_no_service_and_files_without_times_tell_no_order(desk, logs) -> None:
+    first = logs("kubectl_logs.txt", "INFO:app:serving\nERROR:app:cannot reach queue\n")
+    second = logs("kubectl_previous.txt", "INFO:app:serving\nERROR:app:disk is full\n")
+    outcome = (await desk.analyse(first, second)).outcome
+    assert outcome.findings
+    for text in (outcome.answer, *(f"{f.title} {f.detail}" for f in outcome.findings)):
+        assert "Order in which" not in text
+        assert "Service: kubectl" not in text
+        assert "silent" not in text
+    rotated = (await desk.analyse(logs("shop.log", "ERROR disk is full\n"), first)).outcome
+    assert "Service: shop." in rotated.findings[0].detail

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.log_analysis.judging.silences import silences
+from agents.log_analysis.scanning.summary import summarise
 from tests.support.log_scans import START, log, read
 
 
@@ -57,3 +58,9 @@ def test_times_are_no_finer_than_they_are_known(tmp_path: Path) -> None:
     assert found.start % 10 == 0
     assert found.start == pytest.approx(START + 18000, abs=90)
     assert found.end <= (summary.end or 0.0)
+
+
+def test_files_without_times_hold_no_silence_where_one_ends_and_the_next_begins(scan_of) -> None:
+    beats = "\n".join(f"INFO heartbeat {n}" for n in range(246))
+    scan = scan_of(beats, "\n".join(f"Labels: app={n}" for n in range(40)))
+    assert silences(scan, summarise(scan)) == []
