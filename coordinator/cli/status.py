@@ -14,6 +14,7 @@ from sqlmodel import Session, col, func, select
 from coordinator.cli import supervisor_conf
 from coordinator.cli.connection import desk_addresses
 from coordinator.cli.layout import Layout
+from coordinator.cli.restarts import NEVER, restarts, show_restarts
 from coordinator.cli.supervision import Supervisor, alive
 from coordinator.health import HEALTH_SECONDS, OK, Health
 from kernel.broker import FIXED_QUEUES
@@ -68,6 +69,7 @@ def _processes(layout: Layout) -> tuple[list[dict[str, Any]], int | None]:
     if pid is None:
         return [], None
     queues = {program.name: program.queue for program in supervisor_conf.programs(layout.supervisor_conf)}
+    again = restarts(layout.logs / "supervisord.log")
     return [
         {
             "name": facts.name,
@@ -76,6 +78,8 @@ def _processes(layout: Layout) -> tuple[list[dict[str, Any]], int | None]:
             "uptime_seconds": round(facts.uptime, 1),
             "queue": queues.get(facts.name, ""),
             "log": facts.log,
+            "restarts": again.get(facts.name, NEVER).times,
+            "last_end": again.get(facts.name, NEVER).ended,
         }
         for facts in supervisor.processes()
     ], pid
@@ -181,6 +185,7 @@ def show(found: dict[str, Any], console: Console) -> None:
     carded = {card["worker"].rpartition("@")[2] for card in found["cards"]}
     if found["processes"]:
         console.print(_table(found, carded))
+    show_restarts(found["processes"], console)
     present = {f"{socket.gethostname()}:{row['pid']}" for row in found["processes"]}
     for card in found["cards"]:
         if card["worker"].rpartition("@")[2] not in present:
