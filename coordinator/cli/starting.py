@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coordinator.cli import orphans, readiness, supervisor_conf
+from coordinator.cli import orphans, readiness, source_files, supervisor_conf
 from coordinator.cli.connection import require_redis
 from coordinator.cli.layout import Layout, held, read_addresses, write_private
 from coordinator.cli.redis_binary import find_redis
@@ -39,6 +39,7 @@ def start(settings: Settings, *, say: Say) -> RunningDesk:
     make_redactor(
         settings
     )  # a pattern of the operator's that is none is said here, and not in each worker's log
+    source_files.check(settings)
     layout = Layout(settings.data)
     layout.make()
     with held(layout):

@@ -8,14 +8,15 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from coordinator.cli import supervisor_conf
+from coordinator.cli import source_files, supervisor_conf
 from coordinator.cli.connection import desk_addresses
+from coordinator.cli.last_words import last_words, log_size
 from coordinator.cli.layout import Layout, held
 from coordinator.cli.readiness import START_SECONDS, WorkerPing
 from coordinator.cli.starting import template_values, worker_environment
 from coordinator.cli.stopping import drain, stop_seconds, wait_until
 from coordinator.cli.supervision import Supervisor
-from kernel.errors import Correctable, Fatal
+from kernel.errors import Correctable, Fatal, NightdeskError
 from kernel.settings import Settings
 
 _AGENT_FILE = "agent.py"
@@ -27,18 +28,27 @@ def add(settings: Settings, agent: str, *, count: int, folder: Path | None) -> l
     supervisor = _running(layout)
     with held(layout):
         _check_agent(layout, agent, folder)
+        if settings.log_sources is not None:
+            source_files.check(settings, agent)
         names = _free_names(layout, agent, count)
-        for name in names:
-            supervisor_conf.add_worker(
-                layout.supervisor_conf,
-                name,
-                agent=agent,
-                values=template_values(settings, layout),
-                threads=settings.worker_concurrency,
-                environment=_own_environment(settings, folder),
-            )
-            supervisor.adopt(name)
-        _wait(settings, layout, names)
+        sizes = {name: log_size(layout.logs / f"{name}.log") for name in names}
+        try:
+            for name in names:
+                supervisor_conf.add_worker(
+                    layout.supervisor_conf,
+                    name,
+                    agent=agent,
+                    values=template_values(settings, layout),
+                    threads=settings.worker_concurrency,
+                    environment=_own_environment(settings, folder),
+                )
+                supervisor.adopt(name)
+            _wait(settings, layout, sizes)
+        except (NightdeskError, KeyboardInterrupt):
+            # all or none: supervisor would start for ever what cannot start
+            for name in names:
+                _withdraw(settings, layout, supervisor, name)
+            raise
     return names
 
 
@@ -50,10 +60,10 @@ def stop_one(settings: Settings, name: str, *, say: Callable[[str], None]) -> No
         known = {program.name: program for program in supervisor_conf.programs(layout.supervisor_conf)}
         if name not in known:
             raise Correctable(f"there is no process {name!r}", next_step=f"There are: {', '.join(known)}.")
-        drain(supervisor, [name], seconds=stop_seconds(settings), say=say)
         if known[name].added:
-            supervisor_conf.remove_program(layout.supervisor_conf, name)
-            supervisor.forget(name)
+            _withdraw(settings, layout, supervisor, name, say=say)
+        else:
+            drain(supervisor, [name], seconds=stop_seconds(settings), say=say)
 
 
 def run_here(settings: Settings, agent: str, folder: Path | None) -> None:
@@ -61,7 +71,17 @@ def run_here(settings: Settings, agent: str, folder: Path | None) -> None:
     environment = worker_environment(settings, desk_addresses(settings)) | _own_environment(settings, folder)
     argv = [
         *supervisor_conf.environment_argv(environment),
-        *(sys.executable, "-P", "-m", "kernel.program", "-A", "agents.app", "worker", "-Q", f"agents.{agent}"),
+        *(
+            sys.executable,
+            "-P",
+            "-m",
+            "kernel.program",
+            "-A",
+            "agents.app",
+            "worker",
+            "-Q",
+            f"agents.{agent}",
+        ),
         *("-n", f"{agent}-{uuid.uuid4().hex[:6]}@%h"),
         *supervisor_conf.worker_options(settings.worker_concurrency),
     ]
@@ -119,18 +139,51 @@ def _own_environment(settings: Settings, folder: Path | None) -> dict[str, str]:
     return own
 
 
-def _wait(settings: Settings, layout: Layout, names: list[str]) -> None:
-    added = [p for p in supervisor_conf.programs(layout.supervisor_conf) if p.name in names]
+def _withdraw(
+    settings: Settings,
+    layout: Layout,
+    supervisor: Supervisor,
+    name: str,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Stop an added worker and have supervisor forget it."""
+    drain(supervisor, [name], seconds=stop_seconds(settings), say=say)
+    supervisor_conf.remove_program(layout.supervisor_conf, name)
+    try:
+        supervisor.forget(name)
+    except Fatal:
+        # it had ended by itself, and was started again before it could be forgotten
+        drain(supervisor, [name], seconds=stop_seconds(settings), say=say)
+        supervisor.forget(name)
+
+
+def _wait(settings: Settings, layout: Layout, sizes: dict[str, int]) -> None:
+    """Wait until the new workers answer; `sizes` are those of their logs before they were started."""
+    added = [p for p in supervisor_conf.programs(layout.supervisor_conf) if p.name in sizes]
     ping = WorkerPing(settings, settings.redis_url, added)
     supervisor = Supervisor(layout.socket)
+    pids: dict[str, set[int]] = {name: set() for name in sizes}
 
     def ready() -> bool:
         for facts in supervisor.processes():
-            if facts.name in names and facts.state in {"BACKOFF", "FATAL", "EXITED"}:
+            if facts.name not in sizes:
+                continue
+            pids[facts.name] |= {facts.pid} - {0}
+            # between two looks it may have ended and been started again: then it is another process
+            if facts.state in {"BACKOFF", "FATAL", "EXITED"} or len(pids[facts.name]) > 1:
                 raise Fatal(
-                    f"{facts.name} does not start", why=facts.trouble, next_step=f"Its log is {facts.log}."
+                    f"{facts.name} does not start",
+                    why=last_words(Path(facts.log), since=sizes[facts.name])
+                    or facts.trouble
+                    or "it ended at once",
+                    next_step=f"No worker was added. Its log is {facts.log}.",
                 )
         return ping.all_answer()
 
     if not wait_until(ready, seconds=START_SECONDS):
-        raise Fatal("a new worker does not answer", next_step=f"Look into {layout.logs}.")
+        raise Fatal(
+            "a new worker does not answer",
+            why=f"{START_SECONDS:.0f} s have passed",
+            next_step=f"No worker was added. Look into {layout.logs}.",
+        )

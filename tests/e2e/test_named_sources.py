@@ -47,6 +47,34 @@ def test_each_worker_is_asked_for_its_own(tmp_path: Path) -> None:
         assert again["assignments"][0]["worker"] not in workers.values()
 
 
+def test_a_worker_that_cannot_start_is_not_kept(tmp_path: Path) -> None:
+    bad, broken = tmp_path / "bad.yaml", tmp_path / "broken"
+    bad.write_text("sources: {gateway: {nope: 1}}\n")
+    broken.mkdir()
+    (broken / "agent.py").write_text("raise RuntimeError('no licence: 42')\n")
+    with running_desk(tmp_path / "d") as desk:
+        before = {process["name"] for process in desk.status()["processes"]}
+        for listed, why in ((bad, "sources.gateway.nope"), (tmp_path / "none.yaml", "No such file")):
+            refused = desk.run("worker", "log_analysis", environment={"NIGHTDESK_LOG_SOURCES": str(listed)})
+            assert refused.code == 1
+            assert "cannot be used" in refused.err
+            assert f"why: {why}" in refused.err
+        dead = desk.run("worker", "--agent-folder", str(broken), "--count", "2")
+        assert dead.code == 1
+        assert "why: RuntimeError: no licence: 42\n" in dead.err
+        after = desk.status()["processes"]
+        assert {process["name"] for process in after} == before
+        assert {process["restarts"] for process in after} == {0}
+
+        beat = next(process["pid"] for process in after if process["name"] == "beat")
+        os.kill(beat, signal.SIGKILL)
+        while not (told := [p for p in desk.status()["processes"] if p["restarts"]]):
+            continue
+        assert [(p["name"], p["restarts"], p["last_end"]) for p in told] == [
+            ("beat", 1, "terminated by SIGKILL")
+        ]
+
+
 def _sources(folder: Path, name: str) -> Path:
     (folder / f"{name}.log").write_text("".join(LOGS[name].format(n=n) for n in range(5)))
     listed = folder / f"{name}.yaml"

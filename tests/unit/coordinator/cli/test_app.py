@@ -184,6 +184,20 @@ def test_no_example_holds_a_secret(nightdesk: Desk) -> None:
     assert "sesame" not in answer.err
 
 
+@pytest.mark.parametrize("written", ["sources: {gateway: {nope: 1}}\n", None])
+def test_a_sources_file_that_cannot_be_used_is_said_before_anything_starts(
+    nightdesk: Desk, written: str | None
+) -> None:
+    listed = nightdesk.data_dir.parent / "bad.yaml"
+    if written is not None:
+        listed.write_text(written)
+    answer = nightdesk.run("up", "--detach", environment={"NIGHTDESK_LOG_SOURCES": str(listed)})
+    assert answer.code == 1
+    assert f"error: {listed} cannot be used" in answer.err.replace("\n", "")
+    assert ("sources.gateway" if written else "No such file") in answer.err
+    assert not nightdesk.data_dir.exists()
+
+
 def test_down_without_a_desk_is_no_error(nightdesk: Desk) -> None:
     answer = nightdesk.run("down", "--json")
     assert answer.code == 0
