@@ -35,6 +35,7 @@ HIDDEN = [
     ("DSN=shop:s3cr3t@tcp(db:3306)/shop?parseTime=true", "s3cr3t"),
     ("open root:p@ss/w0rd@unix(/run/mysqld.sock)/x failed", "p@ss/w0rd"),
     ("connecting to app:hunter22@db-1.internal:5432/shop", "hunter22"),
+    ("connecting to app:hunter22@db:5432/shop", "hunter22"),
     ("mailto:ann.lee@example.com:25 refused", "ann.lee@example.com"),
     ("mysql --password hunter22 -h x", "hunter22"),
     ("key AKIAIOSFODNN7EXAMPLE used", "AKIAIOSFODNN7EXAMPLE"),
