@@ -89,4 +89,4 @@ def _bucket(question: Question, span: Span, overview: dict[str, Any]) -> str:
     if not width or not start or not end:
         return "auto"
     seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
-    return question.bucket if seconds <= width * _BUCKETS else "auto"
+    return question.bucket if width <= seconds <= width * _BUCKETS else "auto"

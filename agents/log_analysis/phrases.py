@@ -15,6 +15,12 @@ ANSWERS_ZH: Phrases = {
     "{total} {what}: {rate} per {unit} on average; most from {time} on: {count} in {width}.": (
         "共 {total} {what}：平均每{unit} {rate}；最多的一段始于 {time}：{width} 内 {count}。"
     ),
+    "{total} {what}: all within {told}, too short for a rate per {unit}.": (
+        "共 {total} {what}：全部在 {told} 之内，时间太短，不足以给出每{unit}的速率。"
+    ),
+    " As many again from {times} on.": "自 {times} 起同样多。",
+    "In parts of {width}:": "每 {width} 一段：",
+    "{total} {what}: without times.": "共 {total} {what}：没有时间。",
     "minute": "分钟",
     "hour": "小时",
     "day": "天",

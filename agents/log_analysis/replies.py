@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.placing import code
 from agents.log_analysis.paragraphs import quoted, shapes
 from agents.log_analysis.questions import Question
+from agents.log_analysis.rates import rate
 from agents.log_analysis.recovery import recovered, started
 from agents.log_analysis.terms import telling
 from agents.runtime.spec import DoneCall
 from kernel.states import CallState
 from kernel.wording import Words
 
-#: Lines told of those who have most, and of a count over time.
-_MOST, _ROWS = 10, 24
-
-#: What a rate is told per.
-_PER = {"1h": "hour", "1d": "day"}
+#: Lines told of those who have most.
+_MOST = 10
 
 #: Topics that are told before the cause, and not instead of it.
 LEADS = ("start", "recovered")
@@ -80,24 +77,7 @@ def _rate(question: Question, calls: list[DoneCall], values: list[dict[str, Any]
     found, what = values[0], _what(question, calls[0], say)
     if not found["total"]:
         return say("There are no {what}.", what=what)
-    text = "{total} {what}: {rate} per {unit} on average; most from {time} on: {count} in {width}."
-    peak = found.get("peak") or {"from": "", "count": 0}
-    width = lasting(found["bucket_seconds"])
-    unit = _PER.get(question.bucket, "minute")
-    head = say(
-        text,
-        total=found["total"],
-        what=what,
-        rate=found[f"per_{unit}"],
-        unit=say(unit),
-        time=peak["from"],
-        count=peak["count"],
-        width=width,
-    )
-    rows = [f"- {row['from']}  {row['count']}" for row in found["buckets"][:_ROWS]]
-    more = len(found["buckets"]) - len(rows)
-    rows += [say("- and {count} more", count=more)] if more > 0 else []
-    return "\n\n".join([head, f"`{found['sparkline']}`", "\n".join(rows)])
+    return rate(found, question.bucket, what, say)
 
 
 def _most(question: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:

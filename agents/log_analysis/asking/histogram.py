@@ -20,6 +20,8 @@ _STEPS = (0.001, 0.01, 0.1, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_4
 _WIDTH = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s{0,9}(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _MEANS = {"minute": 60.0, "hour": 3600.0, "day": 86_400.0}
+#: Moments told of a peak that came more than once.
+_PEAKS = 3
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -36,6 +38,7 @@ def histogram_of(reading: Reading, query: Query, bucket: str, *, most: int = _BU
     width = _width(bucket, window, most)
     start = first // width * width  # an hour is that of the clock
     counts: Counter[int] = Counter()
+    minutes: Counter[int] = Counter()
     total = untimed = 0
     for _, _, row in hits(reading, query):
         total += 1
@@ -43,6 +46,7 @@ def histogram_of(reading: Reading, query: Query, bucket: str, *, most: int = _BU
             untimed += 1
         else:
             counts[int((row.time - start) // width)] += 1
+            minutes[int(row.time // 60)] += 1
     highest = max(counts.values(), default=0)
     last = int((first + window - start) // width)
     line = "".join(_BARS[math.ceil(counts[n] * 7 / highest)] if counts[n] else " " for n in range(last + 1))
@@ -53,12 +57,25 @@ def histogram_of(reading: Reading, query: Query, bucket: str, *, most: int = _BU
         "bucket_seconds": width,
         "total": total,
         "without_time": untimed,
-        **{f"per_{name}": round(total * unit / max(window, unit), 2) for name, unit in _MEANS.items()},
+        "window_seconds": round(window, 3),
+        **{f"per_{name}": round(total * unit / window, 2) for name, unit in _MEANS.items() if unit <= window},
+        "peaks": {name: _peak(minutes, unit) for name, unit in _MEANS.items() if minutes and unit <= window},
         "peak": max(rows, key=lambda row: row["count"], default={}),
         "sparkline": line,
         "buckets": rows,
     }
     return fit(answer, "buckets") if most <= _BUCKETS else answer
+
+
+def _peak(minutes: Counter[int], seconds: float) -> dict[str, Any]:
+    """Return the most that one minute, hour or day of the clock holds, how many hold as many, and the first of them."""
+    size = int(seconds // 60)
+    counts: Counter[int] = Counter()
+    for minute, count in minutes.items():
+        counts[minute // size] += count
+    highest = max(counts.values())
+    even = sorted(n for n, count in counts.items() if count == highest)
+    return {"count": highest, "times": len(even), "from": [iso(n * seconds) for n in even[:_PEAKS]]}
 
 
 def _width(bucket: str, window: float, most: int) -> float:

@@ -12,6 +12,7 @@ from agents.log_analysis.asking.measures import growth_rows, status_rows
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.aftermath import aftermath, following, trouble_of
+from agents.log_analysis.judging.causes import rows_beside
 from agents.log_analysis.judging.changepoints import Change
 from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.problems import Problem, readable
@@ -81,10 +82,12 @@ def trouble_row(reading: Reading, summary: Summary, found: list[Problem], file: 
 
 
 def onset_of(found: list[Problem], rows: list[_Row]) -> str:
-    """Return when the trouble began: the first appearance of the likeliest problem that is not chronic."""
+    """Return when the trouble began: the first appearance of the likeliest cause that is not chronic."""
     for problem in found:
         if not problem.chronic and not isnan(problem.group.first.time):
-            return iso(problem.group.first.time)
+            beside = [row for row in rows_beside(rows, problem.group.template) if not row.get("chronic")]
+            times: list[str] = [row["first"]["time"] for row in beside if row["first"]["time"]]
+            return min([iso(problem.group.first.time), *times])
     return next(
         (row["first"]["time"] for row in rows if row.get("alarm") and "rose" in row.get("timing", {})), ""
     )

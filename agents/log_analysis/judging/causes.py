@@ -99,6 +99,11 @@ def top_rows(overview: dict[str, Any]) -> list[_Row]:
     return causes[0].rows if causes else []
 
 
+def rows_beside(rows: Iterable[_Row], number: int) -> list[_Row]:
+    """Return the problems that are one cause with the problem of a template."""
+    return next((c.rows for c in _causes(rows) if any(row["id"] == number for row in c.rows)), [])
+
+
 def _causes(rows: Iterable[_Row]) -> list[Cause]:
     causes: dict[tuple[str, str], Cause] = {}
     for row in rows:

@@ -164,7 +164,7 @@ def _count(summary: Summary, columns: Columns, parts: list[int], final: list[int
 
 
 def _edges(summary: Summary, columns: Columns, final: list[int]) -> None:
-    """Find the first and the last event of each group: by time, and by place where times are equal or missing."""
+    """Find the first and the last event of each group: by time, and by place where times are equal or all missing."""
     moments, templates = columns.time, columns.template
     ordered = all(map(le, moments, islice(moments, 1, None)))
     places: Iterable[int] = range(len(templates))
@@ -174,9 +174,9 @@ def _edges(summary: Summary, columns: Columns, final: list[int]) -> None:
         places = sorted({*firsts.values(), *lasts.values()})
     for place in places:
         group, moment = summary.groups[final[templates[place]]], moments[place]
-        if moment < group.first.time:
+        if moment < group.first.time or (isnan(group.first.time) and not isnan(moment)):
             group.first = _row(columns, place)
-        if not moment < group.last.time:
+        if moment >= group.last.time or isnan(group.last.time):
             group.last = _row(columns, place)
 
 

@@ -65,3 +65,10 @@ def test_the_window_is_cut_into_equal_parts(tmp_path: Path) -> None:
     _, found = read(tmp_path, log(*((n, "tick") for n in range(PARTS * 10))))
     assert isinstance(found, Summary)
     assert all(9 <= part <= 12 for part in next(iter(found.groups.values())).parts)
+
+
+def test_an_event_without_a_time_is_neither_first_nor_last_beside_those_that_have_one(tmp_path: Path) -> None:
+    stamped = log((5, "ERROR pool 1 exhausted"), (9, "ERROR pool 2 exhausted"), (2, "ERROR pool 3 exhausted"))
+    _, found = read(tmp_path, "ERROR pool 4 exhausted\n", stamped, "ERROR pool 5 exhausted\n")
+    group = next(g for g in found.groups.values() if g.count == 5)
+    assert (group.first.time, group.last.time) == (START + 2, START + 9)
