@@ -120,12 +120,12 @@ def find(scan: Scan, source: str) -> int | None:
     return bare[0] if len(bare) == 1 else None
 
 
-def fit(answer: dict[str, Any], *trims: str) -> dict[str, Any]:
-    """Shorten the named lists, last first, until the answer fits; say how much was left out."""
+def fit(answer: dict[str, Any], *trims: str, room: int = ANSWER_BYTES) -> dict[str, Any]:
+    """Shorten the named lists, last first, until the answer fits; say how much was left out, here and before."""
     for name in trims:
         rows = answer.get(name, [])
-        total = len(rows)
-        while rows and len(json.dumps(answer, ensure_ascii=False).encode()) > ANSWER_BYTES:
+        total = len(rows) + answer.get(f"{name}_left_out", 0)
+        while rows and len(json.dumps(answer, ensure_ascii=False).encode()) > room:
             rows.pop()
             answer[f"{name}_left_out"] = total - len(rows)
     return answer

@@ -35,7 +35,7 @@ def overview(
     as_json: AsJson = False,
 ) -> None:
     """Take a first look: window, levels, timeline, problems with their lines, changes, silence, what was cut."""
-    from coordinator.cli import logs_files, logs_text, logs_view
+    from coordinator.cli import logs_files, logs_overview, logs_text, logs_view
 
     if plot is not None:
         logs_files.check_plot(plot, files)
@@ -53,7 +53,7 @@ def overview(
     if as_json:
         logs_text.print_document({**found, "timeline": timeline, "notes": logs.notes, **attempt.told()})
     else:
-        logs_view.print_overview(found, timeline, utc=utc)
+        logs_overview.print_overview(found, timeline, utc=utc)
         logs_view.print_notes(logs.notes)
     attempt.finish()
 

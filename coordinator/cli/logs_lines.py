@@ -49,15 +49,8 @@ def search(  # noqa: PLR0913 each option is an argument
     first, last = logs_text.asked_time(since, utc=utc), logs_text.asked_time(until, utc=utc)
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
     most = min(limit or DOCUMENT_HITS, DOCUMENT_HITS) if as_json else limit
-    hits = logs.found(
-        pattern,
-        level=level,
-        since=first,
-        until=last,
-        limit=most,
-        context=context,
-        newest_first=newest_first,
-    )
+    span = {"since": first, "until": last}
+    hits = logs.found(pattern, level=level, **span, limit=most, context=context, newest_first=newest_first)
     if as_json:
         rows = list(hits)
         left = {"hits_left_out": hits.total - len(rows)} if len(rows) < hits.total else {}

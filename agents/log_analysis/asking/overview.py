@@ -20,7 +20,7 @@ from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.problems import problems
 from agents.log_analysis.judging.recordings import second
-from agents.log_analysis.reading import Reading, fit
+from agents.log_analysis.reading import ANSWER_BYTES, Reading, fit
 from agents.log_analysis.scanning.summary import Group, Summary, summarise
 from agents.log_analysis.scanning.within import within
 
@@ -54,7 +54,11 @@ _Row = dict[str, Any]
 
 
 def overview_of(
-    reading: Reading, file: int | None, since: float | None = None, until: float | None = None
+    reading: Reading,
+    file: int | None,
+    since: float | None = None,
+    until: float | None = None,
+    room: int = ANSWER_BYTES,
 ) -> _Row:
     """Return the overview as the tool answers it; of a window, where one is named, judged beside the whole log."""
     whole = None
@@ -70,7 +74,6 @@ def overview_of(
     onset = onset_of(found, rows) if split is None else iso(split)
     begins = _begins(summary, onset)
     answer: _Row = {
-        "window": {"from": iso(summary.start), "to": iso(summary.end), "strays": summary.strays},
         "asked": {"since": iso(since), "until": iso(until)},
         **_read(reading, summary, file),
         "onset": onset,
@@ -78,30 +81,31 @@ def overview_of(
         **({"begins_in_trouble": True} if begins else {}),
         "problem_count": len(found) + len(rows) - min(len(found), PROBLEMS),
         "problems": rows,
-        "changes": _changes(reading, file, onset),
+        **_changes(reading, file, onset),
         "traces": trace_rows(reading, summary, file),
         "slow": [row for row in measured if not row["alarm"]],
         "restarts": restart_rows(reading, summary, file),
         "paths": path_rows(reading, file) if found else {},
         "silences": silence_rows(reading, summary, file),
         "turns": turn_rows(reading, summary, changes),
-        "new": [] if begins else _new(reading, summary, onset),
+        **({"new": []} if begins else _new(reading, summary, onset)),
         "top": _top(reading, summary),
-        "rare": _rare(reading, summary),
-        "not_read": [n[:300] for n in reading.not_read[:8]],
+        **_rare(reading, summary),
     }
-    return fit(answer, *_TRIMS)
+    return fit(answer, *_TRIMS, room=room)
 
 
 def _read(reading: Reading, summary: Summary, file: int | None) -> _Row:
-    """Return what was read: how much of what, from which files and services."""
+    """Return what was read: how much of what, when, from which files and services."""
     return {
+        "window": {"from": iso(summary.start), "to": iso(summary.end), "strays": summary.strays},
         "events": summary.events,
         "lines": sum(f.lines for n, f in enumerate(reading.scan.facts) if file in (None, n)),
         "levels": {Level(n).name: c for n, c in sorted(summary.levels.items())},
         "templates": len(summary.groups),
         "files": _files(reading, file),
         "services": _services(reading, summary),
+        "not_read": [n[:300] for n in reading.not_read[:8]],
     }
 
 
@@ -129,7 +133,7 @@ def _services(reading: Reading, summary: Summary) -> dict[str, int]:
     return named if len(named) > 1 else {}
 
 
-def _changes(reading: Reading, file: int | None, began: str) -> list[dict[str, Any]]:
+def _changes(reading: Reading, file: int | None, began: str) -> _Row:
     """Return lines that tell of deploys and configuration changes, those nearest before the onset first."""
     rows = [row for row in reading.scan.changes if file in (None, row.file)]
     onset = _seconds(began)
@@ -140,7 +144,7 @@ def _changes(reading: Reading, file: int | None, began: str) -> list[dict[str, A
         return (row.time > onset, abs(onset - row.time))
 
     rows.sort(key=distance)
-    return [reading.at(row) for row in rows[:_CHANGES]]
+    return _listed("changes", [reading.at(row) for row in rows[:_CHANGES]], len(rows))
 
 
 def _seconds(text: str) -> float | None:
@@ -165,20 +169,28 @@ def _top(reading: Reading, summary: Summary) -> list[dict[str, Any]]:
     return [_line(reading, g) for g in ordered]
 
 
-def _new(reading: Reading, summary: Summary, began: str) -> list[dict[str, Any]]:
+def _new(reading: Reading, summary: Summary, began: str) -> _Row:
     """Return harmless-looking templates that appear with the trouble."""
     onset = _seconds(began)
     if onset is None:
-        return []
+        return {"new": []}
     groups = [g for g in summary.groups.values() if g.first.time >= onset and g.level < Level.error]
     groups.sort(key=lambda g: g.first.time)
-    return [
+    rows = [
         {**_line(reading, g), "time": iso(g.first.time), "source": reading.name(g.first.file)}
         for g in groups[:_NEW]
     ]
+    return _listed("new", rows, len(groups))
 
 
-def _rare(reading: Reading, summary: Summary) -> list[dict[str, Any]]:
+def _rare(reading: Reading, summary: Summary) -> _Row:
     groups = [g for g in summary.groups.values() if g.count <= 2 and Level.info <= g.level < Level.error]  # noqa: PLR2004 - once or twice
     groups.sort(key=lambda g: (-g.level, g.count, g.first.line))
-    return [{**_line(reading, g), "source": reading.name(g.first.file)} for g in groups[:_RARE]]
+    rows = [{**_line(reading, g), "source": reading.name(g.first.file)} for g in groups[:_RARE]]
+    return _listed("rare", rows, len(groups))
+
+
+def _listed(name: str, rows: list[_Row], total: int) -> _Row:
+    """Return a list under its name, and how many are not in it."""
+    left = total - len(rows)
+    return {name: rows, f"{name}_left_out": left} if left else {name: rows}

@@ -71,6 +71,35 @@ def test_overview_as_json_holds_the_timeline_and_the_notes(log: Path) -> None:
     assert "stopped" not in found
 
 
+@pytest.fixture
+def crowd(tmp_path: Path) -> Path:
+    """Fourteen files with more kinds of rare lines than are listed."""
+    folder = tmp_path / "crowd"
+    folder.mkdir()
+    words = ["amber", "birch", "cedar", "delta", "ember", "frost", "grove", "heron", "inlet", "jetty"]
+    for n in range(14):
+        rows = [f"2026-11-29T10:{m:02d}:00Z INFO http served request {m} in {n} ms" for m in range(60)]
+        rows.append(f"2026-11-29T11:00:{n:02d}Z ERROR db lost the {words[n % 10]} pool: {'é' * 300} the end")
+        rows += [f"2026-11-29T11:01:{k:02d}Z WARN {w} {w}ing of {w}s gone {w}" for k, w in enumerate(words)]
+        (folder / f"{n:02d}.log").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return folder
+
+
+def test_nothing_is_left_out_of_an_overview_without_a_word(
+    crowd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = run("overview", crowd).stdout
+    assert ", sure " in shown
+    assert "… and 2 more files" in shown
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = run("overview", crowd).stdout.replace("\n", "")
+    for text in (shown.replace("\n", ""), narrow):
+        assert "… 6 more" in text
+        assert "the end" not in text
+        assert "ééé…" in text
+    assert "birching of" in narrow
+
+
 def test_a_plot_is_well_formed_and_holds_nothing_raw(tmp_path: Path) -> None:
     path = tmp_path / "x.log"
     rows = [
