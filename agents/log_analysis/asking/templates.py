@@ -12,6 +12,7 @@ from agents.log_analysis.asking.searching import compile_pattern
 from agents.log_analysis.asking.timeline import sparkline
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
+from agents.log_analysis.mining.parameters import Parameter
 from agents.log_analysis.reading import Reading, fit
 from agents.log_analysis.scanning.summary import Group, Summary, summarise
 from kernel.errors import Correctable
@@ -107,13 +108,16 @@ def _parameters(reading: Reading, group: Group) -> list[dict[str, Any]]:
             value = reading.value(found.label.strip(" =:"), found.top[0][0], _LABEL)
             told.append({"name": name, "note": f"one value only: {value}"})
         elif found.kind in ("rising", "falling"):
-            told.append(
-                {
-                    "name": name,
-                    "note": f"{found.kind}: {found.first:g} to {found.last:g} {found.unit}".rstrip(),
-                }
-            )
+            told.append({"name": name, "note": trend(found)})
     return told[:_PARAMETERS]
+
+
+def trend(found: Parameter) -> str:
+    """Return how numbers went; where they fell back on the way (a counter that began anew), between which they lie."""
+    first, last = found.first or 0.0, found.last or 0.0
+    if (last > first) if found.kind == "rising" else (last < first):
+        return f"{found.kind}: {first:g} to {last:g} {found.unit}".rstrip()
+    return f"mostly {found.kind}: between {found.low:g} and {found.high:g} {found.unit}".rstrip()
 
 
 def line_templates(reading: Reading) -> Iterator[tuple[str, str]]:
