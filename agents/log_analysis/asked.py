@@ -11,19 +11,34 @@ import re2
 
 from agents.log_analysis.questions import Question
 from agents.log_analysis.spans import Span
-from agents.log_analysis.terms import pattern_of, telling
+from agents.log_analysis.terms import pattern_of, telling, ways_of
 from agents.runtime.spec import CallRequest, DoneCall
 from kernel.states import CallState
 
 #: Lines shown beside a count, of a moment, and of those who have most.
 _SHOWN, _MOMENT, _MOST = 5, 20, 10
+#: Topics whose answer is a number of lines.
+COUNTED = ("count", "most", "rate")
 #: Buckets the histogram makes at most.
 _BUCKETS = 60
 _UNITS = {"1s": 1, "1m": 60, "1h": 3600, "1d": 86_400}
 
 
 def calls_for(question: Question, span: Span, overview: dict[str, Any]) -> list[CallRequest]:
-    """Return the calls a question needs; none where the first look has the answer."""
+    """Return the calls a question needs; none where the first look has the answer.
+
+    What several lines tell of is counted each way, so that no event counts twice.
+    """
+    calls = _calls_for(question, span, overview)
+    ways = [] if question.exact or question.topic not in COUNTED else ways_of(question.term.split())
+    return [
+        call.model_copy(update={"arguments": {**call.arguments, "pattern": way}})
+        for way in ways
+        for call in calls
+    ] or calls
+
+
+def _calls_for(question: Question, span: Span, overview: dict[str, Any]) -> list[CallRequest]:
     topic, lines = question.topic, _lines(question, span)
     if topic == "rate":
         bucket = _bucket(question, span, overview)

@@ -7,6 +7,9 @@ from kernel.wording import Phrases
 ANSWERS_ZH: Phrases = {
     "lines": "行日志",
     "lines of level {level} or worse": "行 {level} 及以上级别的日志",
+    "lines of the kind {kind}": "行 {kind} 类日志",
+    "lines that say that a login failed": "行记录登录失败的日志",
+    "In all, {total} lines hold {words}.": "含有 {words} 的日志共 {total} 行。",
     "lines with {pattern}": "行含 {pattern} 的日志",
     "the beginning": "开头",
     "the end": "结尾",

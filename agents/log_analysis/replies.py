@@ -10,6 +10,7 @@ from agents.log_analysis.questions import Question
 from agents.log_analysis.rates import rate
 from agents.log_analysis.recovery import recovered, started
 from agents.log_analysis.terms import telling
+from agents.log_analysis.ways import kind_counted, surest
 from agents.runtime.spec import DoneCall
 from kernel.states import CallState
 from kernel.wording import Words
@@ -28,7 +29,9 @@ def reply(question: Question, calls: list[DoneCall], overview: dict[str, Any], s
         return _LEADS[question.topic](overview, say)
     if len(values) < len(calls) or not values:
         return ""
-    return _REPLIES[question.topic](question, calls, values, say)
+    calls, values, more = surest(question, calls, values, say)
+    told: str = _REPLIES[question.topic](question, calls, values, say)
+    return f"{told}\n\n{more}" if more else told
 
 
 def _where(spot: dict[str, Any]) -> str:
@@ -59,7 +62,9 @@ def _what(question: Question, call: DoneCall, say: Words) -> str:
     level, pattern = call.arguments.get("level"), call.arguments.get("pattern")
     words = [question.term] if question.exact else telling(question.term.split())
     named = " + ".join(map(code, words))
-    if level and pattern:
+    if kind := kind_counted(question, call, say):
+        text = kind
+    elif level and pattern:
         text = say("lines of level {level} or worse with {pattern}", level=level, pattern=named)
     elif level:
         text = say("lines of level {level} or worse", level=level)

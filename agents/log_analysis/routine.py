@@ -101,8 +101,8 @@ def _told(view: TurnView, question: Question, overview: dict[str, Any]) -> str:
 
 def _nothing(calls: list[DoneCall]) -> bool:
     """Tell whether a count found no line."""
-    value = calls[-1].value if calls[-1].state == CallState.done else None
-    return isinstance(value, dict) and not value.get("total", value.get("events", 1))
+    values = [call.value if call.state == CallState.done else None for call in calls]
+    return all(isinstance(v, dict) and not v.get("total", v.get("events", 1)) for v in values)
 
 
 def _noted(view: TurnView, note: str) -> list[list[DoneCall]]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import permutations
 
+from agents.log_analysis.kinds import KINDS
+
 #: So many words find what is meant; more of them, and a pattern of this length, find nothing.
 _WORDS, _PATTERN = 3, 900
 _SHORT = 4
@@ -56,6 +58,13 @@ _SAME = {
     "读取": r"读取|read",
     "接收": r"接收|recei",
 }
+#: A failed login is told by several lines: the one that says so itself, others with the words, those of its kind.
+_LOGINS, _FAILS = ("login", "登录", "登陆"), re.compile(r"(?i)fail\w*|unsuccessful|失败")
+LOGIN_FAILED = (
+    r"fail\w* (?:password|publickey|log[io]n|to log ?[io]n|to authenticate)"
+    r"|log[io]n (?:attempt )?(?:has |was )?fail|登[录陆]失败"
+)
+REFUSED = next(kind for kind in KINDS if kind.key == "auth_failure")
 _CHINESE = re.compile("|".join(sorted((k for k in _SAME if not k.isascii()), key=len, reverse=True)))
 #: Small words, words of asking, and what every log has.
 _SMALL = """
@@ -107,6 +116,20 @@ def pattern_of(words: Sequence[str]) -> str:
     stems = [_stem(word) for word in telling(words)]
     pattern = "|".join(".*".join(order) for order in permutations(stems))
     return pattern if len(pattern) <= _PATTERN else ".*".join(stems)
+
+
+def ways_of(words: Sequence[str]) -> list[str]:
+    """Return expressions for an event that several lines tell of, each once, the surest first; nothing for others."""
+    told = telling(words)
+    event = [w for w in told if w.lower().removesuffix("s") in _LOGINS or _FAILS.fullmatch(w)]
+    if not any(_FAILS.fullmatch(w) for w in event) or all(_FAILS.fullmatch(w) for w in event):
+        return []
+    others = [_stem(word) for word in told if word not in event]
+    first, last = (
+        "|".join(".*".join(order) for order in permutations([f"(?:{one})", *others]))
+        for one in (LOGIN_FAILED, REFUSED.pattern.pattern.removeprefix("(?i)"))
+    )
+    return [first, pattern_of(words), last]
 
 
 def _telling(word: str) -> bool:

@@ -201,3 +201,46 @@ async def test_the_name_of_a_file_is_no_service_and_files_without_times_tell_no_
         assert "silent" not in text
     rotated = (await desk.analyse(logs("shop.log", "ERROR disk is full\n"), first)).outcome
     assert "Service: shop." in rotated.findings[0].detail
+
+
+SSHD = [
+    "pam_unix(sshd:auth): authentication failure; logname= uid=0 rhost={ip}",
+    "Failed password for root from {ip} port 4{n:04} ssh2",
+    "error: Received disconnect from 10.0.0.7: 3: Auth fail",
+]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "begins"),
+    [
+        ("how many failed logins in total?", "60 lines of the kind `Failed password for …`, the first at"),
+        ("How many times did a login fail?", "60 lines of the kind `Failed password for …`"),
+        ("登录失败多少次？", "共 60 行 `Failed password for …` 类日志"),
+        (
+            "which IP failed to log in most often?",
+            "`10.0.0.1` has most: 45 of 60 lines that say that a login",
+        ),
+        ("how many failed logins per hour?", "60 lines that say that a login failed: "),
+    ],
+)
+async def test_an_event_that_several_lines_tell_of_counts_once(
+    desk, logs, request_text: str, begins: str
+) -> None:
+    rows = [
+        f"Dec 10 07:{n:02}:{second:02} web sshd[{n}]: "
+        + told.format(ip="10.0.0.1" if n % 4 else "10.0.0.2", n=n)
+        for n in range(60)
+        for second, told in enumerate(SSHD)
+    ]
+    told = await answer(desk, logs("auth.log", "\n".join(rows)), request_text)
+    assert told.startswith(begins), told
+    assert "120" in told.splitlines()[-1]
+
+
+async def test_failed_logins_in_other_words_are_found_by_the_kind_of_cause(desk, logs) -> None:
+    rows = [
+        f"2026-11-28T10:00:{n:02}Z WARN gate - {'invalid credentials of bob' if n % 3 else 'ok'}"
+        for n in range(60)
+    ]
+    told = await answer(desk, logs("gate.log", "\n".join(rows)), "how many failed logins in total?")
+    assert told.startswith("40 lines of the kind Authentication or authorisation failed"), told
