@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.log_analysis.terms import terms_of
 
@@ -13,7 +13,7 @@ class Question:
     """What is asked. `topic` names the kind of answer, `term` the words that lines must hold, `level` the lowest level.
 
     `exact` terms were quoted, others are words in any form. `entity` is what is counted by (ip, host, user …) and
-    `bucket` the width of a count over time. `why` tells that the cause is asked for too.
+    `bucket` the width of a count over time. `why` tells that the cause is asked for too, `also` which leads are.
     """
 
     topic: str
@@ -23,7 +23,12 @@ class Question:
     bucket: str = ""
     why: bool = False
     exact: bool = False
+    also: tuple[str, ...] = ()
 
+
+#: Topics that are told before the cause, and not instead of it, in the order in which they are told.
+LEADS = ("start", "recovered")
+_SENTENCES = re.compile(r"(?<=[?？])")
 
 _WHY = re.compile(
     r"(?i)\bwhy\b|\bcaus|\bwrong\b|root ?cause|\bdiagnos|\binvestigat|为什么|原因|怎么回事|根因"
@@ -135,7 +140,26 @@ _SPEED = re.compile(
 
 
 def question_of(request: str) -> Question | None:
-    """Return what a request asks that a count or a window answers; None where it asks for something else."""
+    """Return what a request asks that a count or a window answers; None where it asks for something else.
+
+    When it began and whether it is over may be asked in sentences of their own, beside another question.
+    """
+    parts = [(part, _question_of(part)) for part in _SENTENCES.split(request) if part.strip()]
+    asked = {one.topic for _, one in parts if _leads(one) and one is not None}
+    rest = "".join(part for part, one in parts if not _leads(one))
+    if not asked or len(parts) == 1:
+        return _question_of(request)
+    leads = tuple(topic for topic in LEADS if topic in asked)
+    if (main := _question_of(rest)) is not None:
+        return replace(main, also=leads)
+    return Question(leads[0], why=bool(_WHY.search(request)), also=leads[1:])
+
+
+def _leads(question: Question | None) -> bool:
+    return question is not None and question.topic in LEADS and not question.term
+
+
+def _question_of(request: str) -> Question | None:
     why, quoted, entity = bool(_WHY.search(request)), quoted_term(request), _entity(request)
     per = _PER.search(request)
     topic = "rate" if per else next((name for name, pattern in _TOPICS if pattern.search(request)), "")

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.log_analysis.judging.placing import code
 from agents.log_analysis.paragraphs import quoted, shapes
-from agents.log_analysis.questions import Question
+from agents.log_analysis.questions import LEADS, Question
 from agents.log_analysis.rates import rate
 from agents.log_analysis.recovery import recovered, started
 from agents.log_analysis.terms import telling
@@ -18,12 +18,13 @@ from kernel.wording import Words
 #: Lines told of those who have most.
 _MOST = 10
 
-#: Topics that are told before the cause, and not instead of it.
-LEADS = ("start", "recovered")
-
-
 def reply(question: Question, calls: list[DoneCall], overview: dict[str, Any], say: Words) -> str:
-    """Return the paragraphs that answer a question from what its calls returned; nothing where they failed."""
+    """Return the paragraphs that answer a question and what was asked beside it; nothing where its calls failed."""
+    told = [_reply(question, calls, overview, say), *(_LEADS[topic](overview, say) for topic in question.also)]
+    return "\n\n".join(filter(None, told))
+
+
+def _reply(question: Question, calls: list[DoneCall], overview: dict[str, Any], say: Words) -> str:
     values = [c.value for c in calls if c.state == CallState.done and isinstance(c.value, dict)]
     if question.topic in LEADS and (not values or values[0].get("total") == 0) and not question.exact:
         return _LEADS[question.topic](overview, say)

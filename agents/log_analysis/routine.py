@@ -9,9 +9,9 @@ import re2
 
 from agents.log_analysis.answering import answered, conclude
 from agents.log_analysis.asked import calls_apart, calls_for, narrowed
-from agents.log_analysis.questions import Question, question_of, quoted_term
+from agents.log_analysis.questions import LEADS, Question, question_of, quoted_term
 from agents.log_analysis.remembered import DIRECTED, directed
-from agents.log_analysis.replies import LEADS, missing, reply
+from agents.log_analysis.replies import missing, reply
 from agents.log_analysis.spans import Span, span_of
 from agents.log_analysis.wording import words
 from agents.runtime.spec import CallRequest, DoneCall, Turn, TurnView

@@ -45,3 +45,19 @@ async def test_lines_out_of_order_began_at_their_earliest_time(desk, logs) -> No
     assert told.startswith(f"It began at {stamp(620)}; the first line of trouble is {log}:453.")
     overview = (await desk.analyse(log, request="find the cause")).calls[0].value
     assert overview["onset"] == overview["trouble"]["first"]["time"] == stamp(620)
+
+
+async def test_two_questions_are_both_answered(desk, logs) -> None:
+    rows = [
+        f"{stamp(n)} {'ERROR api - connection refused by db' if 600 <= n < 620 else 'INFO api - served'} {n}"
+        for n in range(900)
+    ]
+    log = logs("two.log", "\n".join(rows))
+    told = await answer(desk, log, "when did it start? did it recover?")
+    assert told.startswith(f"It began at {stamp(600)}; the first line of trouble is ")
+    assert f"It stopped: the last line of the trouble came at {stamp(619)}" in told
+    assert f"280 events followed without it, until {stamp(899)} (4.67 min later)." in told
+    assert "cause (score" in told
+    counted = await answer(desk, log, "how many errors are there? did it recover?")
+    assert counted.startswith("20 lines of level error or worse")
+    assert "It stopped: " in counted

@@ -146,3 +146,22 @@ def test_what_lines_are_to_hold(request_text: str, question: Question | None) ->
 )
 def test_requests_about_speed(request_text: str, is_speed: bool) -> None:
     assert about_speed(request_text) is is_speed
+
+
+@pytest.mark.parametrize(
+    ("request_text", "topic", "also", "why"),
+    [
+        ("什么时候开始的？恢复了吗？", "start", ("recovered",), False),
+        ("Did it recover? When did it start?", "start", ("recovered",), False),
+        ("why does it fail? did it recover?", "recovered", (), True),
+        ("how many errors are there? did it recover?", "count", ("recovered",), False),
+        ("did it recover?", "recovered", (), False),
+        ("when did it recover?", "recovered", (), False),
+    ],
+)
+def test_two_questions_in_one_request(
+    request_text: str, topic: str, also: tuple[str, ...], why: bool
+) -> None:
+    found = question_of(request_text)
+    assert found is not None
+    assert (found.topic, found.also, found.why) == (topic, also, why)
