@@ -12,11 +12,10 @@ from urllib.parse import quote
 
 import re2
 
-from kernel.errors import Fatal
 from kernel.redaction_checks import PLACEHOLDER, accept_bare, accept_keyed
 from kernel.redaction_disguises import undisguised
 from kernel.redaction_numbers import kind_of
-from kernel.redaction_rules import FINDER, RULES
+from kernel.redaction_rules import FINDER, RULES, allowing, compiled
 from kernel.settings import Settings
 
 #: Hex digits of a placeholder: 24 bits keep a run's values apart and give away nothing useful of them.
@@ -84,8 +83,8 @@ class Redactor:
                     (quote(secret, safe=""), json.dumps(secret)[1:-1], plain, secret), secret
                 )
         self._secrets = sorted(forms.items(), key=lambda form: -len(form[0]))
-        self._allow = [_compiled("REDACT_ALLOW", pattern) for pattern in allow]
-        self._deny = [_compiled("REDACT_DENY", pattern) for pattern in deny]
+        self._allow = [allowing(pattern) for pattern in allow]
+        self._deny = [compiled("REDACT_DENY", pattern) for pattern in deny]
 
     def text(self, text: str) -> str:
         """Return `text` with what must not be seen replaced; with nothing to hide it comes back as it is."""
@@ -224,17 +223,3 @@ def hits(data: bytes) -> Iterator[tuple[str, str, int, int, str]]:
         elif name.startswith("keyed") or name in _IN_PROSE:
             end = max(start, found.start() + 1)  # the value itself may hold another candidate
         found = FINDER.search(data, max(end, found.start() + 1))
-
-
-def _compiled(setting: str, pattern: str) -> re2._Regexp:
-    options = re2.Options()
-    options.log_errors = False  # what is wrong is said once, and by us
-    try:
-        return re2.compile(pattern.encode(), options)
-    except re2.error as error:
-        said = error.args[0] if error.args else ""
-        raise Fatal(
-            f"NIGHTDESK_{setting} holds {pattern!r}, which is no pattern",
-            why=f"RE2 says: {said.decode() if isinstance(said, bytes) else said}",
-            next_step="Correct it; RE2 has no look-around and no back-references.",
-        ) from error

@@ -10,6 +10,7 @@ import re2
 from kernel import redaction_checks as checks
 from kernel import redaction_numbers as numbers
 from kernel import redaction_prose as prose
+from kernel.errors import Fatal
 from kernel.redaction_tokens import TOKENS
 
 #: Memory of the automaton's cache; the default (8 MB) is flushed often by a pattern of this size.
@@ -134,3 +135,40 @@ def _compile() -> re2._Regexp:
 
 #: All rules in one automaton: the leftmost candidate wins, earlier rules before later ones.
 FINDER = _compile()
+
+
+#: No pattern that means something matches one of these whole: nothing, a short and a long secret, words with gaps.
+_ANYTHING = (
+    b"",
+    b"q7#Zk!2~",
+    b"x9Vb7Tl_Lw3Ke5Rn0Qs8Yd2Hj6Mf4Pa1Gc7Uz",
+    b"k9#Qz~ !%^ +=/w-7@:; $&",
+    "口令 är x1!".encode(),
+)
+
+
+def compiled(setting: str, pattern: str) -> re2._Regexp:
+    """Return a pattern of an operator's; raise Fatal with the name of its setting where it is none."""
+    options = re2.Options()
+    options.log_errors = False  # what is wrong is said once, and by us
+    try:
+        return re2.compile(pattern.encode(), options)
+    except re2.error as error:
+        said = error.args[0] if error.args else ""
+        raise Fatal(
+            f"NIGHTDESK_{setting} holds {pattern!r}, which is no pattern",
+            why=f"RE2 says: {said.decode() if isinstance(said, bytes) else said}",
+            next_step="Correct it; RE2 has no look-around and no back-references.",
+        ) from error
+
+
+def allowing(pattern: str) -> re2._Regexp:
+    """Return a pattern of what is shown; refuse one that shows whatever there is, which would end redaction."""
+    made = compiled("REDACT_ALLOW", pattern)
+    if any(made.fullmatch(value) for value in _ANYTHING):
+        raise Fatal(
+            f"NIGHTDESK_REDACT_ALLOW holds {pattern!r}, which shows every secret",
+            why="it matches nothing at all, or values that have nothing in common",
+            next_step=r"Name what may be shown, such as [\w.]+@example\.com or build-\d+.",
+        )
+    return made

@@ -256,6 +256,14 @@ def test_a_pattern_that_cannot_be_used_stops_the_start_by_its_name(setting: str)
     assert error.value.why == "RE2 says: invalid perl operator: (?="
 
 
+@pytest.mark.parametrize(
+    "pattern", [".*", "", "(?s).*", ".+", r"\S+", r"\w*", r"[^@]{3,}", ".{1,40}", "x|.*", "[a-z]*"]
+)
+def test_what_shows_everything_stops_the_start(pattern: str) -> None:
+    with pytest.raises(Fatal, match="which shows every secret"):
+        make_redactor(Settings(redact_allow=[pattern]))
+
+
 def test_the_settings_lists_reach_the_redactor() -> None:
     settings = Settings(redact_allow=["hunter2"], redact_deny=["node-7"])
     assert make_redactor(settings, b"run").text("node-7 password=hunter2").endswith("> password=hunter2")
