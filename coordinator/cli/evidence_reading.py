@@ -57,6 +57,11 @@ def read_again(
         return [{**row, **_now(row, logs, why, context)} for row in rows]
 
 
+def all_stand(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether each line that was read again still says what was cited; one that cannot be read proves nothing."""
+    return all(row["state"] == STANDS for row in rows)
+
+
 def _now(row: Mapping[str, Any], logs: Logs | None, why: str, context: int) -> dict[str, Any]:
     """Return what became of one line; the stored quote stands where it cannot be read."""
     proof = Evidence(source=row["source"], line=row["line"], quote=row["quote"])

@@ -79,16 +79,25 @@ def runs(
     console.print(_table(found, room) if found else _none_found(state), markup=False)
 
 
+OnlyEvidence = Annotated[
+    bool,
+    typer.Option(
+        "--evidence",
+        help="Only the evidence, read again now, with the lines round it; "
+        "ends with 1 where a line changed, is gone or cannot be reached.",
+    ),
+]
+Around = Annotated[
+    int, typer.Option("--context", min=0, max=1000, help="With --evidence: lines before and after each.")
+]
+
+
 @screen.answering
 def show(
     run: RunId,
     *,
-    evidence: Annotated[
-        bool, typer.Option("--evidence", help="Only the evidence, read again now, with the lines round it.")
-    ] = False,
-    context: Annotated[
-        int, typer.Option(min=0, max=1000, help="With --evidence: lines before and after each.")
-    ] = 3,
+    evidence: OnlyEvidence = False,
+    context: Around = 3,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -125,7 +134,7 @@ def show(
 def _show_evidence(
     report: Report, request: dict[str, Any], settings: Settings, context: int, *, as_json: bool
 ) -> None:
-    from coordinator.cli.evidence_reading import read_again
+    from coordinator.cli.evidence_reading import all_stand, read_again
     from coordinator.cli.logs_reading import reader
     from coordinator.cli.logs_text import print_document
     from coordinator.cli.report_view import print_evidence
@@ -139,6 +148,8 @@ def _show_evidence(
         print_document(rows)
     else:
         print_evidence(rows, screen.out())
+    if not all_stand(rows):
+        raise typer.Exit(screen.FAILED)
 
 
 def _table(found: list[dict[str, Any]], room: int | None) -> Any:

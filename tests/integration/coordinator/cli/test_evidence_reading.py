@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.log_analysis.sources.gathering import Gathering
-from coordinator.cli.evidence_reading import read_again
+from coordinator.cli.evidence_reading import all_stand, read_again
 from coordinator.cli.logs_reading import reader
 from kernel.artifacts import ArtifactStore
 from kernel.contracts import Evidence, Finding, Source
@@ -68,6 +68,10 @@ def test_what_changed_since_says_so_and_keeps_the_quote(tmp_path: Path, store: A
     log.write_text("INFO other\nINFO lines\n", encoding="utf-8")
     source = Source(name=str(log), path=str(log))
     changed, gone = reread(report(proof(str(log)), proof(str(log), 9)), [source], store)
+    [stands] = reread(report(proof(str(log), quote="INFO lines")), [source], store)
+    assert all_stand([stands])
+    assert not all_stand([stands, changed])
+    assert not all_stand([gone])
     assert (changed["state"], changed["quote"]) == ("changed", "ERROR pool exhausted")
     assert changed["context"][1]["quote"] == "INFO lines"
     assert (gone["state"], gone["context"]) == ("gone", [])
