@@ -76,6 +76,9 @@ ANSWERS_ZH: Phrases = {
     "No line holds {words}.": "没有含 {words} 的行。",
     "No line holds all of it; lines with each word: {told}.": "没有同时包含全部词语的行；各词语的行数：{told}。",
     "It came last at {time} ({where}); {total} lines say so.": "最后一次于 {time}（{where}）；共 {total} 行。",
+    "A tie: {names} have {count} each of the {events} {what} ({total} different {by}).": (
+        "并列最多：{events} {what}中 {names} 各占 {count}（共 {total} 个不同的 {by}）。"
+    ),
     "None stands out: {even} have {count} each of the {events} {what} ({total} different {by}).": (
         "没有突出的：{events} {what}中 {even} 个各占 {count}（共 {total} 个不同的 {by}）。"
     ),

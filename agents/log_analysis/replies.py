@@ -17,6 +17,8 @@ from kernel.wording import Words
 
 #: Lines told of those who have most.
 _MOST = 10
+#: So many that have equally much are named.
+_NAMED = 3
 
 def reply(question: Question, calls: list[DoneCall], overview: dict[str, Any], say: Words) -> str:
     """Return the paragraphs that answer a question and what was asked beside it; nothing where its calls failed."""
@@ -97,6 +99,9 @@ def _most(question: Question, calls: list[DoneCall], values: list[dict[str, Any]
         even = sum(1 for row in rows if row["count"] == rows[0]["count"])
         text = "None stands out: {even} have {count} each of the {events} {what} ({total} different {by})."
         values_of["even"] = f"{even}+" if even == len(rows) < found["entities_total"] else even
+        if even < min(len(rows), _NAMED + 1):
+            text = "A tie: {names} have {count} each of the {events} {what} ({total} different {by})."
+            values_of["names"] = ", ".join(code(row["entity"]) for row in rows[:even])
     head = say(text, **values_of, what=what, total=found["entities_total"], by=by)
     listed = [f"- {code(r['entity'])}  {r['count']}  ({_where(r['first'])})" for r in rows]
     return "\n\n".join([head, "\n".join(listed)])

@@ -61,3 +61,11 @@ async def test_two_questions_are_both_answered(desk, logs) -> None:
     counted = await answer(desk, log, "how many errors are there? did it recover?")
     assert counted.startswith("20 lines of level error or worse")
     assert "It stopped: " in counted
+
+
+async def test_two_that_have_equally_much_are_a_tie(desk, logs) -> None:
+    rows = [f"{stamp(n)} ERROR {'ab'[n % 2] if n < 36 else 'c'}-svc - failed {n}" for n in range(40)]
+    told = await answer(desk, logs("tie.log", "\n".join(rows)), "which service has most errors?")
+    assert told.startswith("A tie: `a-svc`, `b-svc` have 18 each of the 40 lines of level error or worse")
+    even = await answer(desk, logs("even.log", "\n".join(rows[:36])), "which service has most errors?")
+    assert even.startswith("None stands out: 2 have 18 each")
