@@ -20,9 +20,13 @@ _MOST = 10
 #: So many that have equally much are named.
 _NAMED = 3
 
+
 def reply(question: Question, calls: list[DoneCall], overview: dict[str, Any], say: Words) -> str:
     """Return the paragraphs that answer a question and what was asked beside it; nothing where its calls failed."""
-    told = [_reply(question, calls, overview, say), *(_LEADS[topic](overview, say) for topic in question.also)]
+    told = [
+        _reply(question, calls, overview, say),
+        *(_LEADS[topic](overview, say) for topic in question.also),
+    ]
     return "\n\n".join(filter(None, told))
 
 
