@@ -42,6 +42,8 @@ _LEVELS = (
 )
 #: In the plural they mean a level; in the singular only where nothing else is asked for.
 _PLURAL = r"errors|warnings|warns|fatals|criticals|错误|报错|警告|告警行?|致命"
+#: What somebody did, and no level: "which IP failed most often?".
+_VERB = re.compile(r"(?i)failed|失败")
 #: What is no text to look for where it stands alone: all lines.
 _ALL = re.compile(r"(?i)requests?|请求")
 _UNITS = {
@@ -192,6 +194,8 @@ def _looked_for(request: str, quoted: str, entity: str) -> tuple[str, str]:
     entities = dict(_ENTITIES)
     skip = re.compile(rf"(?i){_PLURAL}" + (f"|{entities[entity]}" if entity else ""))
     words = terms_of(request, skip)
+    if entity and words and all(_ALL.fullmatch(word) or _VERB.fullmatch(word) for word in words):
+        return " ".join(word for word in words if _VERB.fullmatch(word)), ""
     if all(_ALL.fullmatch(word) or _level(word) for word in words):
         return "", _level(request)
     plural = re.search(rf"(?i)(?<![a-z])(?:{_PLURAL})(?![a-z])", request)

@@ -165,3 +165,10 @@ def test_two_questions_in_one_request(
     found = question_of(request_text)
     assert found is not None
     assert (found.topic, found.also, found.why) == (topic, also, why)
+
+
+def test_failed_is_what_somebody_did_and_a_level_only_where_the_request_names_one() -> None:
+    assert question_of("which IP failed most often?") == Question("most", "failed", entity="ip")
+    assert question_of("哪个IP失败最多？") == Question("most", "失败", entity="ip")
+    assert question_of("which IP has most errors?") == Question("most", level="error", entity="ip")
+    assert question_of("哪个IP错误最多？") == Question("most", level="error", entity="ip")
