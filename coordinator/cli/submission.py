@@ -119,9 +119,7 @@ def send(settings: Settings, request: dict[str, Any], logs: list[str]) -> str:
     if size > settings.request_max_bytes:
         raise _too_large("the request", size, settings.request_max_bytes)
     run_id = str(uuid.uuid4())
-    queue_request(
-        client(settings), make_redactor(settings), run_id, request, priority=request["priority"]
-    )
+    queue_request(client(settings), make_redactor(settings), run_id, request, priority=request["priority"])
     return run_id
 
 
