@@ -57,19 +57,6 @@ def adjusted(ps: Sequence[float]) -> list[float]:
     return found
 
 
-def poisson_above(count: float, mean: float) -> float:
-    """Return the chance of so many or more where `mean` are expected."""
-    if count <= 0:
-        return 1.0
-    if mean <= 0:
-        return SMALLEST
-    term = total = math.exp(-mean)
-    for k in range(1, math.ceil(count)):
-        term *= mean / k
-        total += term
-    return min(1.0, max(SMALLEST, 1.0 - total))
-
-
 def binomial_above(hits: int, looks: int, share: float) -> float:
     """Return the chance of so many hits or more in so many looks."""
     if hits <= 0:

@@ -11,7 +11,6 @@ from agents.log_analysis.judging.rates import (
     chi_above,
     dispersion,
     fold,
-    poisson_above,
     two_rates,
 )
 
@@ -29,11 +28,6 @@ def test_a_binomial_tail_is_counted_as_by_hand() -> None:
 def test_the_beta_function_is_the_sum_of_the_binomial(k: int, n: int, share: float) -> None:
     exact = sum(math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in range(k, n + 1))
     assert beta_share(k, n - k + 1, share) == pytest.approx(exact, rel=1e-6)
-
-
-def test_a_poisson_tail_is_counted_as_by_hand() -> None:
-    assert poisson_above(1, 2.0) == pytest.approx(1 - math.exp(-2))
-    assert poisson_above(2, 1.0) == pytest.approx(1 - 2 * math.exp(-1))
 
 
 def test_two_rates_know_how_much_was_looked_at() -> None:
