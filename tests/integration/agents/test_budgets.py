@@ -231,7 +231,9 @@ async def test_a_spent_budget_ends_a_run_with_what_was_found(desk: Make, tmp_pat
         seen = view.calls("count")
         if view.tools and len(seen) < 2:
             return Turn(calls=[CallRequest(tool="count", arguments={"what": str(len(seen))})])
-        found = Finding(title=f"seen {len(seen)}", evidence=[Evidence(source="a.log", line=1, quote="boom")])
+        found = Finding(
+            title="seen " + "again " * len(seen), evidence=[Evidence(source="a.log", line=1, quote="boom")]
+        )
         return Turn(outcome=Outcome(answer="found it", findings=[found]))
 
     async def read_line(_context: ToolContext, _source: str, _line: int) -> str:
@@ -243,7 +245,7 @@ async def test_a_spent_budget_ends_a_run_with_what_was_found(desk: Make, tmp_pat
         await d.settle()
         report = d.report("run-1")
         assert (report.state, report.reason.partition(":")[0]) == ("failed", "budget")
-        assert ([f.title for f in report.findings], report.answer) == (["seen 2"], "found it")
+        assert ([f.title for f in report.findings], report.answer) == (["seen again again "], "found it")
 
 
 async def test_seconds_of_work_are_counted_and_end_it(desk: Make, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -26,7 +27,10 @@ HOSTILE = "\x1b]0;owned\x07\x1b[31mred\u202egnp.exe\u200b\x9b31m"
 
 
 def run(*arguments: object, given: bytes | None = None) -> Result:
-    return CliRunner().invoke(app, ["logs", *map(str, arguments)], input=given)
+    # as wide as a pipe is where nothing says otherwise: pytest-xdist sets COLUMNS to 80
+    given_width = os.environ.get("COLUMNS", "80")
+    wide = {"COLUMNS": "200" if given_width == "80" else given_width}
+    return CliRunner(env=wide).invoke(app, ["logs", *map(str, arguments)], input=given)
 
 
 def document(*arguments: object, given: bytes | None = None) -> Any:
