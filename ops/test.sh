@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every check CI runs: format, lint, types, import direction, house rules, unit, integration, e2e.
-# `sh ops/test.sh check` runs the quick half, `… unit`, `… integration` or `… e2e` one kind of test.
+# `sh ops/test.sh check` runs the quick half, `… unit`, `… integration` or `… e2e` one kind of test, `… measures` what CI leaves out.
 set -eu
 cd "$(dirname "$0")/.."
 python=.venv/bin/python
@@ -22,6 +22,8 @@ case ${1:-all} in
   check) check ;;
   unit | integration | e2e) tests "tests/$1" ;;
   # one run of pytest, so that its last line counts all tests
-  all) check && tests tests/e2e tests/integration tests/unit ;;
+  # the tests of `make bench` and `make chaos` measure and kill for minutes: `sh ops/test.sh measures` runs them
+  all) check && tests -m "not bench and not chaos" tests/e2e tests/integration tests/unit ;;
+  measures) tests -m "bench or chaos" tests/e2e tests/integration ;;
   *) sed -n '2,3p' "$0" >&2; exit 2 ;;
 esac

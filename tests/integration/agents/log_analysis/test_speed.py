@@ -32,7 +32,6 @@ def test_the_measure_itself() -> None:
     assert grouping_accuracy(["a", "b"], [1, 1]) == 0.0
 
 
-@pytest.mark.bench
 def test_grouping_accuracy_and_speed_on_loghub(data: Path, record_property) -> None:
     scores, lines, seconds = {}, 0, 0.0
     for folder in sorted(p for p in (data / "loghub_2k").iterdir() if p.is_dir()):
@@ -54,7 +53,6 @@ def test_grouping_accuracy_and_speed_on_loghub(data: Path, record_property) -> N
     assert lines / seconds >= LINES_PER_SECOND
 
 
-@pytest.mark.bench
 async def test_a_hundred_thousand_lines_are_read_in_bounded_memory(desk, logs) -> None:
     import tracemalloc
 
