@@ -19,7 +19,7 @@ from kernel.settings import Settings
 from tests.support.desk import Desk, running_desk
 from tests.support.garbage import GARBAGE
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.chaos]
 
 KINDS = (
     "not JSON",
