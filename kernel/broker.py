@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from celery import Celery
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
-from kombu.transport import TRANSPORT_ALIASES
+from kombu.transport import TRANSPORT_ALIASES, _transport_cache
 
 from kernel.errors import Retryable
 from kernel.faults import around
@@ -50,6 +50,11 @@ def queue(name: str) -> Queue:
 def make_celery(settings: Settings, service: str) -> Celery:
     """Return the service's Celery app; opens no connection."""
     TRANSPORT_ALIASES.update(redis=_MENDED, rediss=_MENDED)
+    for name in (
+        "redis",
+        "rediss",
+    ):  # a plain client of this process may have been served the stock one before
+        _transport_cache.pop(name, None)
     app = Celery(
         f"nightdesk.{service}", broker=settings.redis_url, backend=settings.redis_url, task_cls=QuietTask
     )
