@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from celery import Celery
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
-from kombu.transport import TRANSPORT_ALIASES, _transport_cache
+from kombu.transport import TRANSPORT_ALIASES
 
 from kernel.errors import Retryable
 from kernel.faults import around
 from kernel.redaction import Redactor, make_redactor
 from kernel.schedule import schedule
 from kernel.settings import Settings
+from kernel.takeaway import transports
 from kernel.task import QuietTask
 
 if TYPE_CHECKING:  # beat, Flower and the command line import this file, and have no use for SQL
@@ -27,8 +28,7 @@ MEMORY = "memory"
 MAINTENANCE = "maintenance"
 FIXED_QUEUES = (COORDINATOR, MEMORY, MAINTENANCE)
 
-#: Lists that Redis keeps per queue, one per priority step; 0 is served first. It is for foreign clients, which give
-#: no priority (see kernel.takeaway).
+#: Lists of each queue, one per priority step; 0, served first, is for foreign clients (see kernel.takeaway).
 PRIORITY_STEPS = (0, 1, 3, 6)
 PRIORITIES = {"high": 1, "normal": 3, "low": 6}
 _PRIORITY_SEPARATOR = "\x06\x16"
@@ -50,11 +50,7 @@ def queue(name: str) -> Queue:
 def make_celery(settings: Settings, service: str) -> Celery:
     """Return the service's Celery app; opens no connection."""
     TRANSPORT_ALIASES.update(redis=_MENDED, rediss=_MENDED)
-    for name in (
-        "redis",
-        "rediss",
-    ):  # a plain client of this process may have been served the stock one before
-        _transport_cache.pop(name, None)
+    transports.clear()
     app = Celery(
         f"nightdesk.{service}", broker=settings.redis_url, backend=settings.redis_url, task_cls=QuietTask
     )

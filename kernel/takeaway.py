@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from time import monotonic, time
 from typing import Any
 
+import kombu.transport as _kombu
 from kombu.transport import redis as _redis
 from kombu.utils.json import dumps
 from redis.exceptions import ResponseError
@@ -23,6 +24,8 @@ from kernel import logs
 log = logs.get(__name__)
 
 stock: Any = _redis  # its stubs lack half of what is needed here
+#: Transports by name, as this process was served them; a plain client may have been served the stock one first.
+transports: dict[str, Any] = vars(_kombu)["_transport_cache"]
 #: Queues of Celery's own remote control, whose messages are no tasks.
 CONTROL = ".celery.pidbox"
 #: More tokens than this are worth nothing: without one a message is found all the same.
