@@ -13,8 +13,8 @@ from agents.log_analysis.asking.windows import split_windows
 from agents.log_analysis.reading import open_reading
 from agents.runtime.tools import ToolContext, tool
 
-#: Seconds: each tool may be the first to read the log. At 2.5 MB/s (220 MB took 88 s beside another run) a log
-#: of a gigabyte takes seven minutes; what bounds a run is its deadline.
+#: Seconds: each tool may be the first to read the log. At 5 MB/s (`make bench-logsize` at load 9) a log of a
+#: gigabyte takes some three and a half minutes; what bounds a run is its deadline.
 SCAN_SECONDS = 600.0
 
 
