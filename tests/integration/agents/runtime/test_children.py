@@ -97,7 +97,13 @@ async def take_over(desk: Desk, *, by_a_worker: bool = True) -> None:
         session.execute(update(AssignmentRow).values(lease_until=0.0))
     await desk.reconciler.tick_once()
     if by_a_worker:
+        # the coordinator may be first and close the part of a stopped run: then `stop_strays` ends the program
+        later = [bell for bell in desk.rung if not bell[0].startswith("agents.")]
+        desk.rung[:] = [bell for bell in desk.rung if bell[0].startswith("agents.")]
+        assert desk.rung
         await desk.settle(desk.worker("w2"))
+        desk.rung.extend(later)
+        await desk.settle()
     else:
         await desk.coordinator.advance("run-1")
 
