@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coordinator.cli import logs_lines, logs_reading, screen
+from coordinator.cli import logs_lines, logs_reading, logs_who, screen
 from coordinator.cli.logs_options import AsCsv, Files, Form, Level, Pattern, Utc, Zone
 from coordinator.cli.logs_reader import Logs
 from coordinator.cli.options import AsJson
@@ -154,3 +154,5 @@ def _compared(
 
 app.command()(logs_lines.search)
 app.command()(logs_lines.histogram)
+app.command()(logs_who.entities)
+app.command()(logs_who.follow)

@@ -92,6 +92,24 @@ class Logs(Protocol):
     ) -> dict[str, Any]:
         """Return counts over time."""
 
+    def entities(
+        self,
+        by: str = "auto",
+        *,
+        pattern: str = "",
+        level: str = "",
+        source: str = "",
+        since: str = "",
+        until: str = "",
+        limit: int = 0,
+    ) -> dict[str, Any]:
+        """Return how lines spread over hosts, services, pods, users …; a limit of 0 means all."""
+
+    def follow(
+        self, wanted: str = "", *, source: str = "", since: str = "", until: str = "", limit: int = 0
+    ) -> dict[str, Any]:
+        """Return the lines of one id in the order of time, or ids worth following; a limit of 0 means all."""
+
     def context(self, source: str, line: int, around: int) -> list[dict[str, Any]]:
         """Return the lines round one line; nothing where there is no such line."""
 

@@ -10,6 +10,7 @@ from coordinator.cli import screen
 from coordinator.cli.logs_text import plain, span, when
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from coordinator.cli.logs_reader import Hits
@@ -20,6 +21,8 @@ CHANGES = ("new", "more", "vanished", "fewer", "rare")
 _BAR = 60
 #: Below so many columns a table of templates has no room for its times.
 _ROOMY = 120
+#: Columns that a table must leave to its last one; where it cannot, rows stand below each other.
+_ROOM = 60
 STYLES = {"fatal": "bold red", "error": "red", "warning": "yellow"}
 
 
@@ -40,6 +43,28 @@ def cell(*lines: object, style: str = "") -> Any:
     from rich.text import Text
 
     return Text("\n".join(plain(str(line)) for line in lines), style=style)
+
+
+def listed(
+    console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()
+) -> None:
+    """Print a table, or, where the screen has no room for the last column, that below the others of its row."""
+    from rich.cells import cell_len
+
+    if not rows:
+        return
+    shown = [[plain(part) for part in row] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(titles, *shown, strict=True)]
+    if console.width - sum(widths[:-1]) - len(titles) >= min(_ROOM, widths[-1]):
+        table = table_of(*titles, right=right)
+        for row in shown:
+            table.add_row(*(cell(part, style=STYLES.get(part, "")) for part in row))
+        console.print(table)
+        return
+    console.print(cell("  ".join(titles[:-1]), f"    {titles[-1]}", style="bold"))
+    for row in shown:
+        style = next((STYLES[part] for part in row if part in STYLES), "")
+        console.print(cell("  ".join(part for part in row[:-1] if part), f"    {row[-1]}", style=style))
 
 
 def print_notes(notes: Sequence[str]) -> None:
@@ -80,16 +105,21 @@ def print_comparison(found: dict[str, Any], *, utc: bool) -> None:
     for side in ("before", "after"):
         window = found[side]
         console.print(cell(f"{side:<7} {_window(window, utc=utc)}  {window['events']:,} events"))
-    table = table_of("change", "before", "after", "level", "where", "template", right=("before", "after"))
-    for name in CHANGES:
-        for row in found.get(name, []):
-            where = f"{row['source']}:{row['line']}"
-            counts = (f"{row['before']:,}", f"{row['after']:,}")
-            table.add_row(*map(cell, (name, *counts, row["level"], where, row["template"])))
+    rows = [_change(name, row) for name in CHANGES for row in found.get(name, [])]
     console.print()
-    console.print(table)
+    listed(
+        console,
+        ("change", "before", "after", "level", "where", "template"),
+        rows,
+        right=("before", "after"),
+    )
     totals = ", ".join(f"{found.get(f'{n}_total', 0)} {n}" for n in CHANGES)
     screen.remark(f"{totals}, {found.get('unchanged', 0)} unchanged")
+
+
+def _change(name: str, row: Mapping[str, Any]) -> tuple[str, ...]:
+    where = f"{row['source']}:{row['line']}"
+    return name, f"{row['before']:,}", f"{row['after']:,}", row["level"], where, row["template"]
 
 
 def _window(window: Mapping[str, Any], *, utc: bool) -> str:

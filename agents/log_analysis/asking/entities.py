@@ -13,21 +13,19 @@ from agents.log_analysis.scanning.table import Row
 from kernel.errors import Correctable
 from kernel.redaction import is_secret_key
 
-KINDS = ("host", "service", "pod", "node", "user", "ip", "trace")
+KINDS = ("host", "service", "pod", "node", "user", "ip", "status", "trace")
 #: Rows of one page at most.
 PAGE = 40
 
 
 def entities_of(
-    reading: Reading, by: str, query: Query, *, limit: int = 15, cursor: str = ""
+    reading: Reading, by: str, query: Query, *, limit: int = 15, cursor: str = "", whole: bool = False
 ) -> dict[str, Any]:
-    """Return a page of entities, the most frequent first, with totals and whether it is one or all."""
-    chosen = by if by not in ("", "auto") else choose(reading.scan, query.file)
-    if chosen not in KINDS and not FIELD.fullmatch(chosen):
-        raise Correctable(
-            f"{by[:60]!r} is nothing to break down by",
-            next_step=f"Use auto, {', '.join(KINDS)}, or the name of a field.",
-        )
+    """Return a page of entities, the most frequent first, with totals and whether it is one or all.
+
+    `whole` is for people and programs that have the room: any number of rows (0: all).
+    """
+    chosen = _kind(reading, by, query)
     pattern = compile_pattern(query.pattern) if query.pattern else None
 
     def wanted(row: Row, text: str) -> bool:
@@ -35,7 +33,7 @@ def entities_of(
 
     found = breakdown(reading.scan, chosen, wanted, query.file)
     ordered = sorted(found.some.items(), key=lambda item: (-item[1], item[0]))
-    skip, limit = read_cursor(cursor), max(1, min(limit, PAGE))
+    skip, limit = read_cursor(cursor), (limit or len(ordered)) if whole else max(1, min(limit, PAGE))
     rows = [_row(reading, chosen, found, entity, count) for entity, count in ordered[skip : skip + limit]]
     answer: dict[str, Any] = {
         "by": chosen,
@@ -51,9 +49,21 @@ def entities_of(
         answer["statement"] = reading.text(statement)
     if found.dropped:
         answer["note"] = f"too many to count: {found.dropped:,} rare ones were dropped"
-    fit(answer, "entities")
+    if not whole:
+        fit(answer, "entities")
     shown = skip + len(answer["entities"])
     return {**answer, "cursor": str(shown)} if shown < len(ordered) else answer
+
+
+def _kind(reading: Reading, by: str, query: Query) -> str:
+    chosen = by if by not in ("", "auto") else choose(reading.scan, query.file)
+    if chosen not in KINDS and not FIELD.fullmatch(chosen):
+        raise Correctable(
+            f"{by[:60]!r} is nothing to break down by",
+            why="it is no kind that lines name and no name of a field",
+            next_step=f"Use auto, {', '.join(KINDS)}, or the name of a field.",
+        )
+    return chosen
 
 
 def _row(reading: Reading, by: str, found: Breakdown, entity: str, count: int) -> dict[str, Any]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import pairwise
 from math import isnan
 from typing import Any
 
-from agents.log_analysis.asking.searching import read_cursor
+import re2
+
+from agents.log_analysis.asking.searching import Query, matches, read_cursor
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.propagation import Propagation, missing, spread
-from agents.log_analysis.judging.trails import Trail, id_kind, id_of, moment, trails, with_text
+from agents.log_analysis.judging.trails import Trail, id_kind, id_of, moment, trails
 from agents.log_analysis.reading import Reading, fit
 from agents.log_analysis.scanning.table import Row
 from kernel.errors import Correctable
@@ -21,54 +25,82 @@ _PROPOSED, _CHAINS, _MISSING = 12, 6, 6
 
 
 def follow_of(
-    reading: Reading, wanted: str, file: int | None, *, limit: int = 30, cursor: str = ""
+    reading: Reading, wanted: str, query: Query, *, limit: int = 30, cursor: str = "", whole: bool = False
 ) -> dict[str, Any]:
-    """Return the lines of an id with what fails first and what is missing; without an id, ids worth following."""
+    """Return the lines of an id with what fails first and what is missing; without an id, ids worth following.
+
+    `whole` is for people and programs that have the room: any number of lines (0: all that are followed).
+    """
     if not wanted:
-        return _proposals(reading, file)
+        return _proposals(reading, query, limit or None, whole=whole)
     if len(wanted) < _SHORTEST:
         raise Correctable(
-            f"{wanted!r} is too short for an id", next_step="Pass the whole id, or none for proposals."
+            f"{wanted!r} is too short for an id",
+            why=f"fewer than {_SHORTEST} characters stand in any line",
+            next_step="Pass the whole id, or none for proposals.",
         )
-    skip, limit = read_cursor(cursor), max(1, min(limit, PAGE))
-    steps, kind = _found(reading, wanted, file)
-    if not steps:
-        raise Correctable(
-            f"no line carries {reading.text(wanted, 64)!r}",
-            next_step="Call follow() without an id for ids with errors, or search for a part of it.",
-        )
-    path = Trail(wanted, steps)
-    path.sort()
-    shown = path.steps[skip : skip + limit]
+    path, kind, note = _found(reading, wanted, query)
+    steps = path.steps
+    skip, limit = read_cursor(cursor), (limit or len(steps)) if whole else max(1, min(limit, PAGE))
     answer: dict[str, Any] = {
         "id": reading.text(wanted, 80),
         "events": len(steps),
         "files": len({row.file for row in steps}),
         "services": [_service(reading, n) for n in path.services],
-        "from_time": iso(path.steps[0].time),
-        "to_time": iso(path.steps[-1].time),
-        **_gap(reading, path.steps),
+        "from_time": iso(steps[0].time),
+        "to_time": iso(steps[-1].time),
+        **_gap(reading, steps),
         "first_error": _at(reading, path.first_error) if path.first_error else {},
-        "missing": _lacking(reading, path, kind, file),
+        "missing": _lacking(reading, path, kind, query.file),
         "from": skip,
-        "lines": [_line(reading, path.steps, skip + n, row) for n, row in enumerate(shown)],
+        "lines": [_line(reading, steps, n, steps[n]) for n in range(skip, min(skip + limit, len(steps)))],
+        **({"note": note} if note else {}),
     }
-    fit(answer, "missing", "lines")
+    if not whole:
+        fit(answer, "missing", "lines")
     end = skip + len(answer["lines"])
     return {**answer, "cursor": str(end)} if end < len(steps) else answer
 
 
-def _found(reading: Reading, wanted: str, file: int | None) -> tuple[list[Row], str]:
-    """Return the events that carry the id, and its kind where the log joins its lines by it."""
-    steps = []
+def _found(reading: Reading, wanted: str, query: Query) -> tuple[Trail, str, str]:
+    """Return the events that carry the id, its kind where the log joins its lines by it, and what limits them.
+
+    The id stands alone in a line; where it does nowhere, it is taken for a part of longer ones.
+    """
+    alone = re.compile(f"(?<![A-Za-z0-9]){re.escape(wanted)}(?![A-Za-z0-9])")
     kind, own = id_kind(reading.scan), False
-    for row, text in with_text(reading.scan, None if file is None else {file}):
-        if wanted in text:
-            own = own or id_of(kind, text) == wanted
-            steps.append(row)
-            if len(steps) >= _FOLLOWED:
-                break
-    return sorted(steps, key=moment), kind if own else ""
+    steps: list[Row] = []
+    parts: list[Row] = []
+    for _, _, text, row in matches(reading, replace(query, pattern=re2.escape(wanted))):
+        if row is None or text is None or wanted not in text:
+            continue
+        found = steps if alone.search(text) else parts
+        if len(found) > _FOLLOWED or (found and found[-1] == row):
+            continue  # an event that says it in two lines is one event
+        own = own or id_of(kind, text) == wanted
+        found.append(row)
+    note = ""
+    if not steps and parts:
+        steps, note = parts, "it stands alone in no line: these carry it as a part of something longer"
+    if not steps:
+        raise _nowhere(reading, wanted, query)
+    if len(steps) > _FOLLOWED:
+        steps, note = (
+            steps[:_FOLLOWED],
+            f"more than {_FOLLOWED:,} events carry it: only the first are followed",
+        )
+    path = Trail(wanted, steps)
+    path.sort()
+    return path, kind if own else "", note
+
+
+def _nowhere(reading: Reading, wanted: str, query: Query) -> Correctable:
+    spanned = query.since is not None or query.until is not None
+    return Correctable(
+        f"no line{' of the time asked about' if spanned else ''} carries {reading.text(wanted, 64)!r}",
+        why="ids are looked for as they are written, capitals too",
+        next_step="Follow without an id for ids with errors, or search for a part of it.",
+    )
 
 
 def _lacking(reading: Reading, path: Trail, kind: str, file: int | None) -> list[dict[str, Any]]:
@@ -110,7 +142,7 @@ def _gap(reading: Reading, steps: list[Row]) -> dict[str, Any]:
     return {"longest_gap": {"seconds": round(length, 4), "between": between}}
 
 
-def _proposals(reading: Reading, file: int | None) -> dict[str, Any]:
+def _proposals(reading: Reading, query: Query, most: int | None, *, whole: bool) -> dict[str, Any]:
     kind = id_kind(reading.scan)
     if not kind:
         raise Correctable(
@@ -118,21 +150,22 @@ def _proposals(reading: Reading, file: int | None) -> dict[str, Any]:
             why="no trace, request, session or block id is in enough of its lines more than once",
             next_step="Pass what to follow yourself, such as a user or an order number.",
         )
-    found = trails(reading.scan, kind, None if file is None else {file})
-    failed = [p for p in found.values() if p.errors]
+    found = trails(reading.scan, kind, None if query.file is None else {query.file})
+    paths = [p for p in found.values() if any(map(query.wants, p.steps))]
+    failed = [p for p in paths if p.errors]
     failed.sort(key=lambda p: (-p.errors, moment(p.first_error) if p.first_error else (0.0, 0, 0)))
-    whole = spread(kind, found.values())
+    overall = spread(kind, paths)
     answer = {
         "kind": kind,
-        "ids_total": whole.paths,
+        "ids_total": overall.paths,
         "failed_total": len(failed),
-        "failed": [_proposal(reading, path) for path in failed[:_PROPOSED]],
+        "failed": [_proposal(reading, path) for path in failed[: most if whole else _PROPOSED]],
         "fails_first": [
-            {"service": _service(reading, s), "ids": n} for s, n in whole.origins.most_common(_CHAINS)
+            {"service": _service(reading, s), "ids": n} for s, n in overall.origins.most_common(_CHAINS)
         ],
-        "chains": _chains(reading, whole),
+        "chains": _chains(reading, overall),
     }
-    return fit(answer, "chains", "failed")
+    return answer if whole else fit(answer, "chains", "failed")
 
 
 def _proposal(reading: Reading, path: Trail) -> dict[str, Any]:

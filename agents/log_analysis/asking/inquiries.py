@@ -7,7 +7,7 @@ from typing import Any
 from agents.log_analysis.asking.comparing import compare_baseline_of, compare_of, compare_sources_of
 from agents.log_analysis.asking.entities import entities_of
 from agents.log_analysis.asking.following import follow_of
-from agents.log_analysis.asking.searching import read_level, read_query
+from agents.log_analysis.asking.searching import Query, read_level, read_query
 from agents.log_analysis.asking.turning import changes_answer
 from agents.log_analysis.asking.windows import split_windows
 from agents.log_analysis.reading import open_reading
@@ -80,13 +80,13 @@ def entities(
     limit: int = 15,
     cursor: str = "",
 ) -> dict[str, Any]:
-    """Count lines per host, service, pod, node, user, IP, trace or field: is it one of them, or all?
+    """Count lines per host, service, pod, node, user, IP, HTTP status, trace or field: is it one of them, or all?
 
     Each row has its count beside its count in all lines; `statement` says "only X", "mostly X" or how many have it,
     where chance does not explain it. Use it for questions such as "which IP most often".
 
     Args:
-        by: auto, host, service, pod, node, user, ip, trace, or the name of a field such as tenant.
+        by: auto, host, service, pod, node, user, ip, status, trace, or the name of a field such as tenant.
         pattern: RE2 expression that lines must match; empty for all.
         level: Lowest level to count; empty for all.
         since: ISO time, inclusive; empty for the beginning.
@@ -124,4 +124,4 @@ def follow(
     Example: follow(id="8f3a0c1e9b7d4e52")
     """
     reading = open_reading(ctx)
-    return follow_of(reading, id.strip(), reading.number(source), limit=limit, cursor=cursor)
+    return follow_of(reading, id.strip(), Query(file=reading.number(source)), limit=limit, cursor=cursor)

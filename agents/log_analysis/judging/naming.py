@@ -27,6 +27,12 @@ _POD = re.compile(
     r"(?i)\bpod(?:[_. -]?name)?[\"'\\]{0,3}\s?[=:/]\s?[\"'\\]{0,3}(?:[a-z0-9-]{1,60}/)?([a-z0-9][a-z0-9.-]{1,80})"
     r"|(?<![\w-])([a-z0-9][a-z0-9-]{1,60}-[0-9a-f]{6,10}-[a-z0-9]{5})(?![\w-])"
 )
+#: The status of an HTTP answer: by its name, after the protocol, or behind the quoted request of an access log.
+_STATUS = re.compile(
+    r"(?i)(?<![\w.-])(?:http[_. -]?|response[_. -]?)?status(?:[_. -]?code)?"
+    r"[\"'\\]{0,3}\s?[=:]\s?[\"'\\]{0,3}([1-5]\d\d)(?!\w)"
+    r"|\bHTTP(?:/\d(?:\.\d)?)?\"? ([1-5]\d\d)(?!\w)|\" ([1-5]\d\d) (?:\d{1,12}|-)(?!\S)"
+)
 _NO_NAMES = frozenset(
     [
         *("unknown", "from", "by", "is", "was", "has", "with", "not", "null", "none", "nil", "true", "false"),
@@ -93,12 +99,13 @@ _COLUMNS, _IN_COLUMN, _REPEATED, _FEWEST = 10, 0.95, 0.93, 40
 
 
 def namer(by: str) -> Namer:
-    """Return how lines name what is asked: ip, user, node, pod, or the value of a field of that name."""
-    pattern = {"ip": _IP, "user": _USER, "node": _NODE, "pod": _POD}.get(by)
+    """Return how lines name what is asked: ip, user, node, pod, status, or the value of a field of that name."""
+    pattern = {"ip": _IP, "user": _USER, "node": _NODE, "pod": _POD, "status": _STATUS}.get(by)
     if pattern is None:
         return field_namer(by)
+    otherwise = field_namer(by) if by == "status" else None
 
-    def names(text: str) -> list[str]:
+    def names(text: str) -> Sequence[str]:
         found: dict[str, None] = {}
         for match in pattern.finditer(text[:_TEXT]):
             value = match[match.lastindex or 1].rstrip(".-")
@@ -107,7 +114,7 @@ def namer(by: str) -> Namer:
                 found[value] = None
                 if len(found) >= _PER_LINE:
                     break
-        return list(found)
+        return list(found) or (otherwise(text) if otherwise else [])
 
     return names
 
