@@ -49,6 +49,19 @@ class ToolCallStart(_Event):
     attempt: int = 1
 
 
+class ToolCallProgress(_Event):
+    """How far a call is that takes long; said beside the outbox, so one that is lost is lost."""
+
+    type: Literal["tool_call_progress"] = "tool_call_progress"
+    call_id: str
+    tool: str
+    #: What it reads, such as a log's name, and how many bytes of how many; all of them: it has not answered yet.
+    what: str
+    done: int = 0
+    total: int = 0
+    seconds: float = 0.0
+
+
 class ToolCallResult(_Event):
     """A call ended; `summary` is one short line."""
 
@@ -123,6 +136,7 @@ Event = Annotated[
     StatusChange
     | TextDelta
     | ToolCallStart
+    | ToolCallProgress
     | ToolCallResult
     | ApprovalRequested
     | ApprovalDecided

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from agents.log_analysis.formats.text import clean, cut
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.scanning.library import LIBRARY
+from agents.log_analysis.scanning.progress import Progress
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.table import Row
 from agents.log_analysis.sources.files import LogFile
@@ -100,9 +102,18 @@ def open_reading(ctx: ToolContext) -> Reading:
         readers=settings.log_readers,
         zone=settings.log_zone,
         stop=stop,
+        progress=partial(_tell, ctx, len(files)),
     )
+    size = sum(facts.size for facts in scan.facts)
+    ctx.progress(scan.files[0].name if len(files) == 1 else f"{len(files)} files", size, size)
     told = [redactor.text(clean(str(p))) for p in (*problems, *scan.problems)]
     return Reading(scan, redactor, tuple(told))
+
+
+def _tell(ctx: ToolContext, files: int, progress: Progress) -> None:
+    """Tell people how far the reading is; of many files, which one it is at."""
+    name = progress.file if files == 1 else f"{progress.file} (one of {files} files)"
+    ctx.progress(name, progress.done, progress.total)
 
 
 def cited(file: LogFile, redactor: Redactor) -> LogFile:

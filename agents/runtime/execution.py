@@ -12,6 +12,7 @@ from agents.runtime.children import CallChildren, stop_earlier
 from agents.runtime.gate import Gate
 from agents.runtime.journal import Journal
 from agents.runtime.meter import Meter
+from agents.runtime.progress import CallProgress
 from agents.runtime.spec import DoneCall, DoneTurn
 from agents.runtime.tools import Resources, Tool, ToolContext
 from agents.runtime.verdicts import REPEATABLE, Verdicts
@@ -183,6 +184,7 @@ class Execution:
             key=call.key,
             attempt=call.attempts + 1,
             children=CallChildren(self.journal, call.id),
+            progress=CallProgress(self.journal.events, self.work, call),
         )
 
 

@@ -55,7 +55,7 @@ class Journal:
         events: EventLog,
     ) -> None:
         self._database = database
-        self._events = events
+        self.events = events
         self._redactor = redactor
         self.run_id, self.assignment_id = run_id, assignment_id
         self.fence, self.worker = fence, worker
@@ -85,7 +85,7 @@ class Journal:
                 record(session, *tell)
                 return result
 
-        return await self._events.told(apply)
+        return await self.events.told(apply)
 
     async def row(self, call_id: str) -> CallRow:
         """Return one call's row."""

@@ -26,11 +26,17 @@ T = TypeVar("T")
 Risk = Literal["read", "low", "high"]
 #: Asks the memory service (task, question, seconds to wait); raises Retryable where no answer comes in time.
 AskMemory = Callable[[str, dict[str, Any], float], Awaitable[Any]]
+#: Tells people what a long call is at, from any thread and as often as it likes: (name, bytes done, of so many).
+TellProgress = Callable[[str, int, int], None]
 #: Adds to named counts that metrics tell.
 Tally = Callable[[str, Mapping[str, int]], Awaitable[None]]
 
 #: Apart from the threads that commit: calls that hang in all of these, past their time, keep nobody from writing.
 _THREADS = ThreadPoolExecutor(32, thread_name_prefix="tool")
+
+
+def _tell_nobody(_name: str, _done: int, _total: int) -> None:
+    """Let what is told of progress go."""
 
 
 _GIVEN_UP: ContextVar[threading.Event | None] = ContextVar("given_up", default=None)
@@ -93,6 +99,7 @@ class ToolContext:
     attempt: int = 1
     #: For the program whose end is the call's end; not for dry runs, probes and checks, which only read.
     children: ChildLog | None = None
+    progress: TellProgress = _tell_nobody
 
 
 class Prepared(Value):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coordinator.cli.history import short_call
-from coordinator.cli.wording import one_line
+from coordinator.cli.wording import one_line, size
 from kernel.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -12,6 +12,7 @@ from kernel.events import (
     MemoryRecalled,
     QuestionAnswered,
     StatusChange,
+    ToolCallProgress,
     ToolCallResult,
     ToolCallStart,
 )
@@ -19,6 +20,7 @@ from kernel.states import AssignmentState
 
 SUMMARY_LENGTH = 160
 _MEMORY_LENGTH = 50
+_WHAT_LENGTH = 80
 
 
 def event_line(event: Event) -> str:
@@ -28,13 +30,8 @@ def event_line(event: Event) -> str:
         attempt = event.detail.get("attempt", 1) if event.state == AssignmentState.running else 1
         reason = event.reason or (f"taken over, attempt {attempt}" if attempt > 1 else "")
         return f"{who}: {event.state}" + (f" ({reason})" if reason else "")
-    if isinstance(event, ToolCallStart) and event.attempt > 1:
-        return f"{who}: {event.tool} is made again (attempt {event.attempt})"
-    if isinstance(event, ToolCallResult):
-        summary = one_line(event.summary, SUMMARY_LENGTH)
-        return f"{who}: {event.tool} {event.state} in {event.seconds:.2f} s" + (
-            f": {summary}" if summary else ""
-        )
+    if isinstance(event, ToolCallStart | ToolCallProgress | ToolCallResult):
+        return _call_line(who, event)
     if isinstance(event, FindingFound):
         return f"{who}: found {event.finding.title}"
     if isinstance(event, ApprovalRequested):
@@ -46,6 +43,25 @@ def event_line(event: Event) -> str:
     if isinstance(event, MemoryRecalled):
         return f"{who}: recalled {recalled(event)}"
     return ""
+
+
+def _call_line(who: str, event: ToolCallStart | ToolCallProgress | ToolCallResult) -> str:
+    if isinstance(event, ToolCallStart):
+        return f"{who}: {event.tool} is made again (attempt {event.attempt})" if event.attempt > 1 else ""
+    if isinstance(event, ToolCallProgress):
+        return f"{who}: {event.tool} is {progressed(event)}"
+    summary = one_line(event.summary, SUMMARY_LENGTH)
+    return f"{who}: {event.tool} {event.state} in {event.seconds:.2f} s" + (f": {summary}" if summary else "")
+
+
+def progressed(event: ToolCallProgress) -> str:
+    """Return how far a call is, as one line; rounded down: what is not all read is not called all."""
+    what = one_line(event.what, _WHAT_LENGTH)
+    if not event.total:
+        return f"reading {what}"
+    if event.done >= event.total:
+        return f"through with {what} ({size(event.total)}), working out the answer"
+    return f"reading {what} {event.done * 100 // event.total} % ({size(event.done)} of {size(event.total)})"
 
 
 def answered(event: QuestionAnswered) -> str:

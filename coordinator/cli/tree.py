@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from coordinator.cli.history import short_call
-from coordinator.cli.lines import SUMMARY_LENGTH, answered, recalled
+from coordinator.cli.lines import SUMMARY_LENGTH, answered, progressed, recalled
 from coordinator.cli.wording import elapsed, one_line
 from kernel.clock import now
 from kernel.events import (
@@ -23,6 +23,7 @@ from kernel.events import (
     QuestionAnswered,
     StatusChange,
     TextDelta,
+    ToolCallProgress,
     ToolCallResult,
     ToolCallStart,
 )
@@ -125,8 +126,9 @@ class RunTree:
         found = []
         for part in self._parts.values():
             if part.state == _RUNNING:
-                tools = [call.tool for call in part.calls.values() if call.state == _RUNNING]
-                found.append(f"{part.agent}: {tools[-1]}" if tools else part.agent)
+                calls = [call for call in part.calls.values() if call.state == _RUNNING]
+                latest = f": {calls[-1].tool} {calls[-1].summary}".rstrip() if calls else ""
+                found.append(f"{part.agent}{latest}")
         return found
 
     def draw(self, at: datetime, *, live: bool = False) -> RenderableType:
@@ -183,6 +185,10 @@ class RunTree:
         elif isinstance(event, ToolCallStart):
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
             part.calls[event.call_id] = _Call(event.tool, _short(event.arguments) + again, _at(event))
+        elif isinstance(event, ToolCallProgress):
+            running = part.calls.get(event.call_id)
+            if running is not None and running.state == _RUNNING:  # a word may come after the end
+                running.summary = progressed(event)
         elif isinstance(event, ToolCallResult):
             call = part.calls.setdefault(event.call_id, _Call(event.tool, "", _at(event)))
             call.state, call.seconds = event.state, event.seconds

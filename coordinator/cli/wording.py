@@ -9,6 +9,7 @@ from kernel.clock import now
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _UNITS = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"))
 _ELLIPSIS = "…"
+_THOUSAND = 1000
 
 
 def one_line(text: str, limit: int) -> str:
@@ -35,6 +36,16 @@ def event_time(at: str) -> str:
     """Return when an event was logged (ISO, as it carries it), in the reader's zone with its offset."""
     moment = datetime.fromisoformat(at) if at else now()
     return moment.astimezone().strftime("%H:%M:%S %z")
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in the unit that fits: "812 B", "40.5 MB", "1.2 GB"."""
+    number, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if number < _THOUSAND - 0.5:
+            break
+        number, unit = number / _THOUSAND, larger
+    return f"{number:.1f}".removesuffix(".0") + f" {unit}"
 
 
 def elapsed(seconds: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
+from agents.runtime import progress
 from agents.runtime.spec import AgentSpec, CallRequest
 from agents.runtime.tools import Reconciled, ToolContext, tool
 from kernel import faults
@@ -188,7 +190,7 @@ async def test_a_part_cut_before_it_knew_its_work_keeps_the_effects_of_the_worke
 async def test_an_agent_without_words_for_its_effects_reports_them_all_the_same(
     desk: Make, happened: bool | None, state: str
 ) -> None:
-    @tool(effect=Effect.probe, timeout=0.05)
+    @tool(effect=Effect.probe, timeout=0.05 if happened is None else 60)
     async def change(ctx: ToolContext) -> str:
         """Change the world."""
         if happened is None:
@@ -243,7 +245,7 @@ async def test_a_lease_is_renewed_while_a_redis_that_hangs_is_told_of_the_claim(
             try:
                 working = asyncio.create_task(d.workers[0].work("run-1:job", lambda _line: None))
                 held: set[float] = set()
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(60):
                     while len(held - {0.0}) < 3:
                         held.add((await asyncio.to_thread(part, d)).lease_until)
             finally:
@@ -271,3 +273,33 @@ async def test_a_database_that_is_away_for_a_moment_makes_no_call_unknown(desk: 
         assert call(d).state == "done"
         ends = [event for event in await d.events.read("run-1") if event.event.type == "tool_call_result"]
         assert len(ends) == 1
+
+
+async def test_a_call_that_takes_long_is_seen_on_its_way(desk: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The call goes on until a reader of the run's stream has seen how far it is; SQL keeps none of it."""
+    monkeypatch.setattr(progress, "_PACE", 0.05)
+    seen = threading.Event()
+
+    @tool(timeout=60)
+    def read_much(ctx: ToolContext) -> str:
+        """Read much."""
+        while not seen.wait(0.01):
+            ctx.progress("app.log", 400, 1000)
+        return "read"
+
+    async with desk(spec("worker", script([CallRequest(tool="read_much")], "ok"), read_much)) as d:
+        await queued(d)
+        working = asyncio.create_task(d.workers[0].work("run-1:job", lambda _line: None))
+        told: list[Any] = []
+        while not told:
+            told = [e for e in await d.events.read("run-1") if e.event.type == "tool_call_progress"]
+            await asyncio.sleep(0.01)
+        seen.set()
+        assert await asyncio.wait_for(working, 30) == "done"
+        event = told[0].event
+        assert (event.what, event.done, event.total, event.tool) == ("app.log", 400, 1000, "read_much")
+        assert "-" in told[0].id
+        assert not told[0].id.endswith("-0")  # an id of its own behind the last event that SQL has
+        await d.events.relay("run-1")
+        kinds = [e.event.type for e in await d.events.read("run-1", told[-1].id)]
+        assert "tool_call_result" in kinds

@@ -209,3 +209,18 @@ async def test_what_was_changed_in_the_outbox_is_said_anew_and_what_was_not_stay
     commit(database, "working")
     await kept.renew("r")
     assert await shown(kept) == [("1-0", "(forgotten)"), ("2-0", "planning"), ("3-0", "working")]
+
+
+async def test_an_event_of_a_kind_that_is_not_known_yet_ends_no_reader(
+    events: EventLog, redis: aioredis.Redis
+) -> None:
+    """So an older reader passes over what a newer worker says, and goes on behind it."""
+    await events.say(state("working"))
+    unknown = '{"type": "of_tomorrow", "run_id": "r", "share": 0.4}'
+    await redis.xadd("nightdesk:events:2:r", {"event": unknown}, id="0-2")
+    await events.say(state("waiting"))
+    read = await events.read("r")
+    assert [logged.event.state for logged in read if isinstance(logged.event, StatusChange)] == [
+        "working",
+        "waiting",
+    ]

@@ -20,6 +20,7 @@ from kernel.events import (
     QuestionAnswered,
     StatusChange,
     TextDelta,
+    ToolCallProgress,
     ToolCallResult,
     ToolCallStart,
 )
@@ -238,3 +239,31 @@ def test_a_lost_worker_a_repeat_and_an_answer_are_told_in_both_views() -> None:
         "action_execution: restart is made again (attempt 2)",
         "action_execution: drop not happened, said ann: [red]looked[/]",
     ]
+
+
+GB = 1_000_000_000
+READING = {"run_id": RUN, "assignment_id": "a", "agent": "log_analysis", "call_id": "c1", "tool": "overview"}
+
+
+def test_a_long_call_shows_how_far_it_is_until_it_ends() -> None:
+    tree = RunTree(RUN)
+    tree.take(StatusChange(run_id=RUN, assignment_id="a", agent="log_analysis", state="running"))
+    tree.take(ToolCallStart(**READING))
+    tree.take(ToolCallProgress(**READING, what="app.log", done=400_000_000, total=GB))
+    assert "reading app.log 40 % (400 MB of 1 GB)" in drawn(tree, live=True)
+    assert tree.running() == ["log_analysis: overview reading app.log 40 % (400 MB of 1 GB)"]
+    tree.take(ToolCallResult(**READING, state="done", summary="3 problems", seconds=61.0))
+    late = ToolCallProgress(**READING, what="app.log", done=500_000_000, total=GB)
+    tree.take(late)
+    assert "3 problems" in drawn(tree)
+    assert "reading" not in drawn(tree)
+
+
+def test_progress_as_a_line_is_rounded_down_and_says_when_all_is_read() -> None:
+    def line(done: int, total: int) -> str:
+        return event_line(ToolCallProgress(**READING, what="a\nb.log", done=done, total=total))
+
+    assert line(999_000_000, GB) == "log_analysis: overview is reading a b.log 99 % (999 MB of 1 GB)"
+    assert line(GB, GB) == "log_analysis: overview is through with a b.log (1 GB), working out the answer"
+    assert line(0, 0) == "log_analysis: overview is reading a b.log"
+    assert line(1234, 40_560_000) == "log_analysis: overview is reading a b.log 0 % (1.2 kB of 40.6 MB)"
