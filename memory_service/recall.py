@@ -152,6 +152,8 @@ class Recall:
 
     def _certain(self, memories: list[Memory], known: float, asked: _Asked) -> list[MemoryHit]:
         """Return hits that were looked up, not ranked; what is barely trusted is no fact for that."""
+        if not memories:
+            return []
         parts = score_parts(self._weights, asked.scale, now=asked.at.timestamp(), half=1.0)
         told = {"similarity": known * self._weights.similarity, "keywords": known * self._weights.keywords}
         hits = []
@@ -189,7 +191,7 @@ class Recall:
         ranked = self._ranking.best(ask, asked.scale)
         kept: list[MemoryHit] = []
         while len(kept) < wanted and (some := list(itertools.islice(ranked, wanted + _SPARE))):
-            kept += self._checked(asked, text, some, whole=whole)
+            kept += itertools.islice(self._checked(asked, text, some, whole=whole), wanted - len(kept))
         return kept
 
     def _checked(self, asked: _Asked, text: str, ranked: list[Ranked], *, whole: bool) -> Iterator[MemoryHit]:

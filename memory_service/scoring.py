@@ -183,6 +183,18 @@ def relevance(explain: Mapping[str, float], weights: Weights, *, one_script: boo
 SCRIPTS_APART_SHARE = 0.85
 
 
+def reaches(scale: Scale, *, half: float, least: float) -> Callable[[float, float], bool]:
+    """Return a function of cosine and keywords that tells whether relevance can be `least`, whatever the script."""
+    rescaled = 1 / (1 - scale.low)
+
+    def told(cosine: float, keywords: float) -> bool:
+        similarity = max(0.0, cosine - scale.low) * rescaled
+        worded = SIMILARITY_SHARE * similarity + (1 - SIMILARITY_SHARE) * keywords / (keywords + half)
+        return max(worded, SCRIPTS_APART_SHARE * similarity) >= least
+
+    return told
+
+
 @dataclass(frozen=True)
 class Bound:
     """The most that a memory outside the candidates can reach; 0 where there is none outside."""

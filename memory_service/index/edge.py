@@ -10,6 +10,7 @@ from typing import Any
 import qdrant_edge as edge
 
 from kernel.errors import Retryable
+from memory_service.index.candidates import Candidates
 from memory_service.index.edge_query import Legs, filter_of, vectors
 from memory_service.index.folder import IndexDamaged, attempt, mark, marked, own, set_aside
 from memory_service.index.port import (
@@ -20,7 +21,6 @@ from memory_service.index.port import (
     Among,
     Found,
     Held,
-    IndexHit,
     Point,
     Search,
     all_revisions,
@@ -41,6 +41,8 @@ class EdgeIndex:
         self._closing = Lock()
         self._ended = Event()
         self._writing = Lock()
+        #: Points by namespace since the last write: each question asks, and a call of the engine waits for its threads.
+        self._counts: dict[str, int] = {}
         self._shard: Any = _opened(folder, dimensions, self._ended)
 
     def upsert(self, points: list[Point]) -> None:
@@ -52,13 +54,19 @@ class EdgeIndex:
             newer = {p.id: p for p in points if known.get(p.id, -1) < int(p.payload["rev"])}
             if newer:
                 made = [edge.Point(p.id, vectors(p), p.payload) for p in newer.values()]
-                self._shard.update(edge.UpdateOperation.upsert_points(made))
+                self._update(edge.UpdateOperation.upsert_points(made))
 
     def delete(self, ids: list[str]) -> None:
         """Remove points; unknown ids are no error."""
         if ids:
             with self._writing, _Told(self._folder, self._ended):
-                self._shard.update(edge.UpdateOperation.delete_points(list(ids)))
+                self._update(edge.UpdateOperation.delete_points(list(ids)))
+
+    def _update(self, operation: Any) -> None:
+        try:
+            self._shard.update(operation)
+        finally:
+            self._counts = {}
 
     def search(self, search: Search) -> Found:
         """Return the best memories in scope: each leg is searched once, then one query ranks the candidates."""
@@ -69,34 +77,19 @@ class EdgeIndex:
         legs = Legs(search)
         requests = [legs.candidates(leg) for leg in legs.all()]
         dense, *sparse = self._shard.query_batch(edge.QueryBatchRequest(requests))
-        # each reading of an id makes an object
-        cosines = {point.id: point.score for point in dense}
-        ids = cosines.keys() | {point.id for leg in sparse for point in leg}
-        if not ids:
-            return Found(hits=[], complete=True)
-        full = search.candidates
-        ranked = [(point.id, point) for point in self._shard.query(legs.ranked(ids))]
-        found_by_words = {id_ for id_, _ in ranked if id_ not in cosines}
-        if found_by_words:
-            alike = self._shard.query(legs.alike(found_by_words))
-            cosines.update({point.id: point.score for point in alike})
-        return Found(
-            hits=[
-                # one that is gone since it was ranked has no cosine
-                IndexHit(str(id_), p.score, cosines[id_], p.payload)
-                for id_, p in ranked
-                if id_ in cosines
-            ],
-            dense_floor=dense[-1].score if len(dense) == full else 0.0,
-            sparse_floor=sparse[0][-1].score if sparse and len(sparse[0]) == full else 0.0,
-            complete=len(dense) < full,
-        )
+        candidates = Candidates(search, dense, sparse[0] if sparse else [])
+        return candidates.found(self._shard.query(legs.ranked(candidates.ids)) if candidates.ids else [])
 
     def count(self, namespace: str | None = None) -> int:
         """Return how many points there are."""
-        only = filter_of([Among("ns", (namespace,))]) if namespace is not None else None
-        # an estimate is enough to weigh keywords by, and costs nothing
-        return int(self._shard.count(edge.CountRequest(exact=namespace is None, filter=only)))
+        if namespace is None:
+            return int(self._shard.count(edge.CountRequest(exact=True, filter=None)))
+        counts = self._counts  # a write that ends while we count puts others in their place
+        if namespace not in counts:
+            # an estimate is enough to weigh keywords by
+            request = edge.CountRequest(exact=False, filter=filter_of([Among("ns", (namespace,))]))
+            counts[namespace] = int(self._shard.count(request))
+        return counts[namespace]
 
     def page(self, after: str, limit: int) -> list[Held]:
         """Return the next points in the order of their ids."""

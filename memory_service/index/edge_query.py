@@ -41,11 +41,6 @@ class Legs:
             limit=self._search.candidates, filter=self._filter, with_payload=False, **leg
         )
 
-    def alike(self, ids: set[Any]) -> Any:
-        """Return the query for the cosines of some points."""
-        only = edge.Filter(must=[edge.HasIdCondition(ids)])
-        return edge.QueryRequest(limit=len(ids), filter=only, with_payload=False, **self._dense)
-
     def ranked(self, ids: set[Any]) -> Any:
         """Return the query that ranks candidates; every one gets its true score of both legs."""
         return edge.QueryRequest(

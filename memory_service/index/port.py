@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -97,7 +98,9 @@ class Scope:
 class Search:
     """One ranked query: `candidates` per leg, of which the best `limit` by `score` come back.
 
-    `exact`: the candidates of similarity are those of all memories, not of a graph that may miss some.
+    `exact`: the candidates of similarity are those of all memories, not of a graph that may miss some. `worth` tells of
+    a candidate's cosine and keywords (or the most that they can be) whether it may be worth showing: the others are not
+    ranked, so that no number of them takes its place.
     """
 
     scope: Scope
@@ -107,16 +110,21 @@ class Search:
     candidates: int
     limit: int
     exact: bool = True
+    worth: Callable[[float, float], bool] = lambda *_: True
     defaults: dict[str, float] = field(default_factory=lambda: dict(DEFAULTS))
 
 
 @dataclass(frozen=True)
 class IndexHit:
-    """A ranked point with its true cosine; `payload` has the fields in RANKED."""
+    """A ranked point with its true scores of the legs that found it, one at least; `payload` has the fields in RANKED.
+
+    What the other leg would give is what the parts that are known leave of the score.
+    """
 
     id: str
     score: float
-    cosine: float
+    cosine: float | None
+    keywords: float | None
     payload: dict[str, Any]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from qdrant_client import QdrantClient, models
 
 from kernel.errors import NightdeskError
+from memory_service.index.candidates import Candidates
 from memory_service.index.port import (
     DENSE_VECTOR,
     HELD,
@@ -14,14 +15,13 @@ from memory_service.index.port import (
     Among,
     Found,
     Held,
-    IndexHit,
     Point,
     Search,
     all_revisions,
     held_of,
 )
 from memory_service.index.server_collection import UPSERT_MOST, ensure, sorted_errors
-from memory_service.index.server_query import Legs, cosine_of, filter_of, sparse_of
+from memory_service.index.server_query import Legs, filter_of, sparse_of
 
 
 class ServerIndex:
@@ -69,17 +69,11 @@ class ServerIndex:
             requests = [legs.candidates(leg) for leg in legs.all()]
             answers = self._client.query_batch_points(self._collection, requests)
             dense, *sparse = [answer.points for answer in answers]
-            ids = {point.id for leg in (dense, *sparse) for point in leg}
-            if not ids:
-                return Found(hits=[], complete=True)
-            [ranked] = self._client.query_batch_points(self._collection, [legs.ranked(list(ids))])
-        full = search.candidates
-        return Found(
-            hits=[IndexHit(str(p.id), p.score, cosine_of(search, p), p.payload or {}) for p in ranked.points],
-            dense_floor=dense[-1].score if len(dense) == full else 0.0,
-            sparse_floor=sparse[0][-1].score if sparse and len(sparse[0]) == full else 0.0,
-            complete=len(dense) < full,
-        )
+            candidates = Candidates(search, dense, sparse[0] if sparse else [])
+            if not candidates.ids:
+                return candidates.found([])
+            [ranked] = self._client.query_batch_points(self._collection, [legs.ranked(list(candidates.ids))])
+        return candidates.found(ranked.points)
 
     def count(self, namespace: str | None = None) -> int:
         """Return how many points there are."""

@@ -6,7 +6,6 @@ from typing import Any
 
 from qdrant_client import models
 
-from memory_service.embed.port import cosine
 from memory_service.index.port import DENSE_VECTOR, RANKED, SPARSE_VECTOR, Among, Condition, Search
 from memory_service.lexical import Sparse
 from memory_service.scoring import Const, Expr, Var
@@ -49,13 +48,7 @@ class Legs:
                 formula=_expression(self._search.score), defaults=self._search.defaults
             ),
             with_payload=list(RANKED),
-            with_vector=[DENSE_VECTOR],
         )
-
-
-def cosine_of(search: Search, point: models.ScoredPoint) -> float:
-    vector = point.vector[DENSE_VECTOR] if isinstance(point.vector, dict) else None
-    return cosine(search.dense, [float(x) for x in vector]) if isinstance(vector, list) else 0.0  # type: ignore[arg-type] # one vector, not many
 
 
 def sparse_of(sparse: Sparse) -> models.SparseVector:

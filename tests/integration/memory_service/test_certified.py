@@ -269,3 +269,36 @@ def test_certified_top_k_equals_brute_force_on_10000_random_cases(
     assert counts["certified"] > 0.3 * counts["hits"], "a flag that is never set proves nothing"
     assert counts["certified"] < 0.95 * counts["hits"], "neither does one that is always set"
     assert counts["certified as a whole"] > 1000
+
+
+def test_what_is_about_the_question_is_not_crowded_out_by_what_is_not(tmp_path: Path) -> None:
+    """The others are fresh and important, half of them have a common word of the question, none is worth showing."""
+    opened = EdgeIndex(tmp_path, DIMENSIONS)
+    asked, *aside = np.eye(DIMENSIONS)
+    fresh, old = (1.0, NOW), (0.3, NOW - 300 * DAY)
+    made = [(0.7, Sparse([], []), old)]
+    made += [
+        (0.5 if n % 2 else 0.1, Sparse([7], [0.5]) if n % 2 == 0 else Sparse([], []), fresh)
+        for n in range(400)
+    ]
+    opened.upsert(
+        [
+            Point(
+                str(uuid.UUID(int=n)),
+                (near * asked + math.sqrt(1 - near**2) * aside[n % len(aside)]).tolist(),
+                words,
+                {
+                    "ns": "a", "audience": audience("a", "", past=False), "kind": "fact", "rev": 1,
+                    "importance": importance, "last_ts": last, "hl": 30 * DAY,
+                    "valid_from": NOW - 400 * DAY, "valid_to": NEVER,
+                },
+            )
+            for n, (near, words, (importance, last)) in enumerate(made)
+        ]
+    )
+    ask = Ask(
+        scope=Scope(namespace="a", user=""), dense=asked.tolist(), sparse=Sparse([7], [1.0]), limit=5, at=NOW
+    )
+    hits = list(Ranking(opened, WEIGHTS).best(ask, Scale(low=0.0, middle_cut=0.5, high_cut=0.8)))
+    opened.close()
+    assert [hit.id for hit in hits] == [str(uuid.UUID(int=0))]
