@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from agents.log_analysis.asking.opened import OpenLogs
 from agents.log_analysis.formats.text import clean
-from agents.log_analysis.reading import Reading
+from agents.log_analysis.reading import Reading, cited
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.sources.files import LogFile
 from agents.log_analysis.sources.finding import resolve
@@ -67,8 +67,8 @@ def open_logs(
         files, problems = Gathering(run, settings, store, _EVERYWHERE, attached).again(given)
     else:
         files, problems = resolve(given, _EVERYWHERE, attached, named)
-    scan = _scanned(files, problems, settings, progress, stop)
     redactor = make_redactor(settings, salt or _SALT)
+    scan = _scanned([cited(file, redactor) for file in files], problems, settings, progress, stop)
     told = [redactor.text(clean(str(problem))) for problem in (*problems, *scan.problems)]
     of_each = [{f.path for f in resolve([one], _EVERYWHERE, attached, named)[0]} for one in given]
     return OpenLogs(Reading(scan, redactor, tuple(told)), of_each, list(held.values()))

@@ -118,7 +118,9 @@ def _tell(ctx: ToolContext, files: int, progress: Progress) -> None:
 
 def cited(file: LogFile, redactor: Redactor) -> LogFile:
     """Return a file under the name that leaves: what is hidden in lines is hidden in it; its own still finds it."""
-    shown = redactor.text(clean(file.name))
+    # bytes of a name that are no UTF-8 (one written in GBK) leave as escapes: no document may hold them raw
+    name = file.name.encode("utf-8", "backslashreplace").decode()
+    shown = redactor.text(clean(name))
     return file if shown == file.name else replace(file, name=shown, aliases=(*file.aliases, file.name))
 
 

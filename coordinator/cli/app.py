@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated
 
@@ -95,6 +96,9 @@ app.add_typer(logs.app, name="logs", rich_help_panel="Logs")
 
 def run() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character is shown its escape
+            stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:]
     if usage.wants_json(arguments):
         sys.exit(usage.run_as_json(app, arguments))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from coordinator.cli import logs_lines, logs_reading, logs_who, screen
 from coordinator.cli.logs_options import AsCsv, Files, Form, Level, Pattern, Utc, Zone
-from coordinator.cli.logs_reader import Logs
 from coordinator.cli.options import AsJson
 
 app = typer.Typer(
@@ -34,7 +33,10 @@ def overview(
     utc: Utc = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take a first look: window, levels, timeline, problems with their lines, changes, silence, what was cut."""
+    """Take a first look: window, levels, timeline, problems with their lines, changes, silence, what was cut.
+
+    Example: nightdesk logs overview '/var/log/checkout/*.log*' --plot timeline.svg
+    """
     from coordinator.cli import logs_files, logs_overview, logs_text, logs_view
 
     if plot is not None:
@@ -79,7 +81,10 @@ def templates(  # noqa: PLR0913 each option is an argument
     utc: Utc = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the kinds of lines: how often, how bad, when first and last, and how they spread over time."""
+    """List the kinds of lines: how often, how bad, when first and last, and how they spread over time.
+
+    Example: nightdesk logs templates app.log --sort rare --level warning
+    """
     from coordinator.cli import logs_files, logs_text, logs_view
 
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
@@ -113,43 +118,32 @@ def compare(  # noqa: PLR0913 each option is an argument
     baseline: Annotated[
         str, typer.Option(help="Let one log choose: auto, first_error, deploy, hour or half.")
     ] = "",
+    limit: Annotated[int, typer.Option(min=0, help="Rows of each list at most; 0: all.")] = 20,
     form: Form = "",
     zone: Zone = "",
     utc: Utc = False,
     as_csv: AsCsv = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two logs, or two windows of one: which kinds of lines are new, got more, got fewer, vanished."""
-    from coordinator.cli import logs_files, logs_text, logs_view
+    """Compare two logs, or two windows of one: which kinds of lines are new, got more, got fewer, vanished.
 
+    Example: nightdesk logs compare app.log --split-at 2026-11-29T10:20
+    """
+    from coordinator.cli import logs_files, logs_text, logs_view, logs_windows
+
+    asked = logs_windows.asked_windows(split_at, before, after, baseline, utc=utc)
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
-    found = _compared(logs, split_at, before, after, baseline, utc=utc)
+    found = logs_windows.compared(logs, asked, limit=limit)
     if as_json:
         logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
     elif as_csv:
         changes = [{**row, "change": name} for name in logs_view.CHANGES for row in found.get(name, [])]
         logs_files.write_csv(_CHANGE_COLUMNS, logs_files.rows_of(changes, *_CHANGE_COLUMNS))
+        logs_view.print_totals(found)
     else:
         logs_view.print_comparison(found, utc=utc)
         logs_view.print_notes(logs.notes)
     attempt.finish()
-
-
-def _compared(
-    logs: Logs, split_at: str, before: str, after: str, baseline: str, *, utc: bool
-) -> dict[str, Any]:
-    from coordinator.cli.logs_text import asked_span, asked_time
-
-    if split_at.startswith("line "):
-        return logs.compare(split_at=split_at, source=logs.sources[0] if len(logs.sources) == 1 else "")
-    if split_at:
-        return logs.compare(split_at=asked_time(split_at, utc=utc))
-    if before or after:
-        return logs.compare(
-            before=asked_span(before, utc=utc) if before else "",
-            after=asked_span(after, utc=utc) if after else "",
-        )
-    return logs.compare(baseline=baseline) if baseline else logs.compare_given()
 
 
 app.command()(logs_lines.search)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,9 @@ _OTHER = "#94a3b8"
 #: Marks of changes beyond this hide the plot.
 _MARKS = 12
 _ENDING = ".svg"
+#: What begins a formula in spreadsheets, except where it is a number alone.
+_FORMULA = ("=", "+", "-", "@")
+_NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?")
 #: So much of a file shows whether it is a drawing.
 _HEAD = 64
 
@@ -31,10 +35,15 @@ def write_csv(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         writer = csv.writer(out)
         writer.writerow(titles)
         for row in rows:
-            writer.writerow([plain(value) if isinstance(value, str) else value for value in row])
+            writer.writerow([_cell(value) if isinstance(value, str) else value for value in row])
         out.flush()
     finally:
         out.detach()  # standard output is not ours to close
+
+
+def _cell(text: str) -> str:
+    """Return text that no spreadsheet computes: what a log says would be its formula."""
+    return f"'{plain(text)}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else plain(text)
 
 
 def template_lines(lines: Iterable[tuple[str, str]]) -> Iterator[Sequence[object]]:

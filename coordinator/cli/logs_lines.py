@@ -43,10 +43,13 @@ def search(  # noqa: PLR0913 each option is an argument
     as_csv: AsCsv = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find lines by expression, level and time; prints source:line:text, and how many there are in all."""
+    """Find lines by expression, level and time; prints source:line:text, and how many there are in all.
+
+    Example: nightdesk logs search app.log -e 'timeout|refused' --level error --since 10:20
+    """
     from coordinator.cli import logs_files, logs_text, logs_view
 
-    first, last = logs_text.asked_time(since, utc=utc), logs_text.asked_time(until, utc=utc)
+    first, last = logs_text.asked_window(since, until, utc=utc, quiet=as_json)
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
     most = min(limit or DOCUMENT_HITS, DOCUMENT_HITS) if as_json else limit
     span = {"since": first, "until": last}
@@ -60,6 +63,7 @@ def search(  # noqa: PLR0913 each option is an argument
         logs_files.write_csv(_HIT_COLUMNS, logs_files.rows_of(hits, *_HIT_COLUMNS))
     else:
         logs_view.print_hits(hits)
+        logs_view.print_where(logs, hits.total, utc=utc)
         logs_view.print_notes(logs.notes)
     attempt.finish()
 
@@ -79,10 +83,13 @@ def histogram(  # noqa: PLR0913 each option is an argument
     as_csv: AsCsv = False,
     as_json: AsJson = False,
 ) -> None:
-    """Count lines over time: when something began, peaked or stopped."""
+    """Count lines over time: when something began, peaked or stopped.
+
+    Example: nightdesk logs histogram app.log --bucket 1m --level error
+    """
     from coordinator.cli import logs_files, logs_text, logs_view
 
-    first, last = logs_text.asked_time(since, utc=utc), logs_text.asked_time(until, utc=utc)
+    first, last = logs_text.asked_window(since, until, utc=utc, quiet=as_json)
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
     found = logs.histogram(bucket=bucket, level=level, pattern=pattern, since=first, until=last)
     if as_json:
@@ -92,5 +99,6 @@ def histogram(  # noqa: PLR0913 each option is an argument
         logs_files.write_csv(("from", "count"), rows)
     else:
         logs_view.print_histogram(found, utc=utc)
+        logs_view.print_where(logs, found["total"], utc=utc)
         logs_view.print_notes(logs.notes)
     attempt.finish()

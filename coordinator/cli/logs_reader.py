@@ -35,6 +35,10 @@ class Logs(Protocol):
     def sources(self) -> list[str]:
         """Return the names of the files in reading order."""
 
+    @property
+    def window(self) -> tuple[str, str]:
+        """Return the first and the last time of all lines; empty where there are none."""
+
     def overview(self, source: str = "") -> dict[str, Any]:
         """Return the first look."""
 
@@ -57,10 +61,11 @@ class Logs(Protocol):
         before: str = "",
         after: str = "",
         baseline: str = "",
+        limit: int = 0,
     ) -> dict[str, Any]:
-        """Compare two windows both ways; a baseline lets the log choose them."""
+        """Compare two windows both ways; a baseline lets the log choose them. A limit of 0 means all rows."""
 
-    def compare_given(self) -> dict[str, Any]:
+    def compare_given(self, *, limit: int = 0) -> dict[str, Any]:
         """Compare what the first argument named with what the second one named."""
 
     def changes(self) -> dict[str, Any]:

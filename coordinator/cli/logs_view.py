@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from coordinator.cli.logs_reader import Hits
+    from coordinator.cli.logs_reader import Hits, Logs
 
 #: The lists of a comparison, in the order in which they are told.
 CHANGES = ("new", "more", "vanished", "fewer", "rare")
@@ -102,6 +102,8 @@ def parameter(told: Mapping[str, Any]) -> str:
 def print_comparison(found: dict[str, Any], *, utc: bool) -> None:
     """Print what differs between two windows, both ways."""
     console = screen.out()
+    if found.get("chosen"):
+        console.print(cell(f"{found['baseline']}: {found['chosen']}"))
     for side in ("before", "after"):
         window = found[side]
         console.print(cell(f"{side:<7} {_window(window, utc=utc)}  {window['events']:,} events"))
@@ -113,8 +115,22 @@ def print_comparison(found: dict[str, Any], *, utc: bool) -> None:
         rows,
         right=("before", "after"),
     )
-    totals = ", ".join(f"{found.get(f'{n}_total', 0)} {n}" for n in CHANGES)
-    screen.remark(f"{totals}, {found.get('unchanged', 0)} unchanged")
+    for number, row in enumerate(found.get("services", []), 1):
+        head = ("", "Services, the likeliest culprit first") if number == 1 else ()
+        console.print(
+            cell(*head, f"  {number}. {row['service']} ({row['score']:g}): {'; '.join(row['reasons'])}")
+        )
+    if found.get("services_note"):
+        screen.remark(f"note: {plain(found['services_note'])}")
+    print_totals(found)
+
+
+def print_totals(found: Mapping[str, Any]) -> None:
+    """Say how many kinds of lines changed, and how many of them are not shown."""
+    totals = ", ".join(f"{found.get(f'{n}_total', 0):,} {n}" for n in CHANGES)
+    left = sum(found.get(f"{n}_total", 0) - len(found.get(n, [])) for n in CHANGES)
+    more = f"; {left:,} more: raise --limit" if left else ""
+    screen.remark(f"{totals}, {found.get('unchanged', 0):,} unchanged; {found['normalised']}{more}")
 
 
 def _change(name: str, row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -150,9 +166,24 @@ def _print_line(text: str) -> None:
     sys.stdout.write(plain(text) + "\n")
 
 
+def print_where(logs: Logs, total: int, *, utc: bool) -> None:
+    """Say where the log has lines, where none fits what was asked."""
+    if total:
+        return
+    where = span(*logs.window, utc=utc)
+    screen.remark(
+        f"no line fits; the log runs from {where}"
+        if " to " in where
+        else "no line fits; the log has no times"
+    )
+
+
 def print_histogram(found: dict[str, Any], *, utc: bool) -> None:
     """Print counts over time with a bar each."""
     highest = max((row["count"] for row in found["buckets"]), default=0)
+    if not found["buckets"]:
+        screen.remark(f"{found['total']:,} lines with a time")
+        return
     table = table_of("from", "count", "", right=("count",))
     for row in found["buckets"]:
         bar = "█" * max(1, round(row["count"] * _BAR / highest))

@@ -51,7 +51,7 @@ def entities(  # noqa: PLR0913 each option is an argument
     """
     from coordinator.cli import logs_files, logs_text, logs_view, logs_who_view
 
-    first, last = logs_text.asked_time(since, utc=utc), logs_text.asked_time(until, utc=utc)
+    first, last = logs_text.asked_window(since, until, utc=utc, quiet=as_json)
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
     found = logs.entities(by, pattern=pattern, level=level, since=first, until=last, limit=limit)
     if as_json:
@@ -62,6 +62,7 @@ def entities(  # noqa: PLR0913 each option is an argument
     else:
         asked = bool(pattern or level or first or last)
         logs_who_view.print_entities(found, asked=asked, utc=utc)
+        logs_view.print_where(logs, found["events"], utc=utc)
         logs_view.print_notes(logs.notes)
     attempt.finish()
 
@@ -86,7 +87,7 @@ def follow(  # noqa: PLR0913 each option is an argument
     """
     from coordinator.cli import logs_files, logs_text, logs_view, logs_who_view
 
-    first, last = logs_text.asked_time(since, utc=utc), logs_text.asked_time(until, utc=utc)
+    first, last = logs_text.asked_window(since, until, utc=utc, quiet=as_json)
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
     found = logs.follow(wanted, since=first, until=last, limit=limit)
     if as_json:

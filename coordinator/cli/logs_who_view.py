@@ -42,9 +42,9 @@ def print_entities(found: Mapping[str, Any], *, asked: bool, utc: bool) -> None:
     screen.remark(f"{len(rows):,} of {total:,} by {found['by']}, {found['events']:,} lines{none}{more}")
     if found.get("note"):
         screen.remark(f"note: {found['note']}")
-    if not total:
+    if not total and found["events"]:
         screen.remark(f"no line names a {found['by']}: try another --by, or the name of a field")
-    elif not asked:
+    elif not asked and found["events"]:
         screen.remark("to see whether it is one or all, say what: --level error, or --pattern")
 
 

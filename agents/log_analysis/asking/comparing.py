@@ -18,14 +18,25 @@ from kernel.errors import Correctable
 _ROWS = 8
 _LISTS = ("new", "vanished", "more", "fewer", "rare")
 _RARE_ROWS = 3
+#: Characters of a template for a model, and for people.
+_WIDTH, _WHOLE = 140, 100_000
 #: Ranking services reads the lines again (some 7 s for so many events); no service and one are not ranked.
 _RANKED_EVENTS, _RANKED, _REASONS, _TWO = 200_000, 5, 3, 2
 
 
 def compare_of(
-    reading: Reading, file: int | None, before: Window, after: Window, *, by_line: bool
+    reading: Reading,
+    file: int | None,
+    before: Window,
+    after: Window,
+    *,
+    by_line: bool,
+    rows: int | None = None,
 ) -> dict[str, Any]:
-    """Return what differs between two windows, normalised by how much the usual lines changed."""
+    """Return what differs between two windows, normalised by how much the usual lines changed.
+
+    `rows` of each list are for people and programs that have the room (0: all); a model gets what fits.
+    """
 
     def side(row: Row) -> int | None:
         if file is not None and row.file != file:
@@ -35,22 +46,30 @@ def compare_of(
 
     show = (lambda v: v) if by_line else iso
     windows = [{"from": show(w.start), "to": show(w.end)} for w in (before, after)]
-    return _answer(reading, side, windows)
+    return _answer(reading, side, windows, rows)
 
 
-def compare_files_of(reading: Reading, before: Collection[int], after: Collection[int]) -> dict[str, Any]:
+def compare_files_of(
+    reading: Reading, before: Collection[int], after: Collection[int], *, rows: int | None = None
+) -> dict[str, Any]:
     """Return what differs between two sets of files, normalised by how much the usual lines changed."""
     windows = [
         {"from": "", "to": "", "source": ", ".join(reading.name(n) for n in sorted(files)[:4])}
         for files in (before, after)
     ]
-    return _answer(reading, row_side({*before}, {*after}), windows)
+    return _answer(reading, row_side({*before}, {*after}), windows, rows)
 
 
-def compare_baseline_of(reading: Reading, file: int | None, kind: str) -> dict[str, Any]:
+def compare_baseline_of(
+    reading: Reading, file: int | None, kind: str, *, rows: int | None = None
+) -> dict[str, Any]:
     """Return what differs from a baseline that the log itself offers, and say which and why."""
     if kind not in KINDS:
-        raise Correctable(f"{kind!r} is no baseline", next_step=f"Use one of {', '.join(KINDS)}.")
+        raise Correctable(
+            f"{kind!r} is no baseline",
+            why="it names no way to choose two windows",
+            next_step=f"Use one of {', '.join(KINDS)}.",
+        )
     summary = summarise(reading.scan, file)
     chosen = baseline(reading.scan, summary, kind, file)
     if chosen is None:
@@ -59,7 +78,7 @@ def compare_baseline_of(reading: Reading, file: int | None, kind: str) -> dict[s
             why="it has no times, or nothing of the kind lies far enough inside its window",
             next_step="Use baseline='auto' or 'half', pass split_at, or split it at a line: split_at='line 1302'.",
         )
-    answer = compare_of(reading, file, chosen.before, chosen.after, by_line=False)
+    answer = compare_of(reading, file, chosen.before, chosen.after, by_line=False, rows=rows)
     return {"baseline": chosen.kind, "chosen": chosen.why, **answer}
 
 
@@ -71,14 +90,10 @@ def compare_sources_of(reading: Reading, before: str, after: str) -> dict[str, A
     return compare_files_of(reading, *({n for n in (side,) if n is not None} for side in sides))
 
 
-def _answer(reading: Reading, side: Side, windows: list[dict[str, Any]]) -> dict[str, Any]:
+def _answer(reading: Reading, side: Side, windows: list[dict[str, Any]], most: int | None) -> dict[str, Any]:
     found = compared(reading.scan, side)
     if found is None:
-        empty = "before" if not any(side(row) == 0 for row in reading.scan.table) else "after"
-        raise Correctable(
-            f"the window {empty!r} holds no event",
-            next_step="Split at a time (or line) inside the log's own window.",
-        )
+        raise _empty(reading, side)
     answer: dict[str, Any] = {
         "before": {**windows[0], "events": found.totals[0]},
         "after": {**windows[1], "events": found.totals[1]},
@@ -88,15 +103,27 @@ def _answer(reading: Reading, side: Side, windows: list[dict[str, Any]]) -> dict
     for name in _LISTS:
         shifts = [s for s in found.shifts if s.name == name]
         answer[f"{name}_total"] = len(shifts)
-        rows = _RARE_ROWS if name == "rare" else _ROWS
-        answer[name] = [_row(reading, found, shift) for shift in shifts[:rows]]
+        rows = (_RARE_ROWS if name == "rare" else _ROWS) if most is None else most or len(shifts)
+        width = _WIDTH if most is None else _WHOLE
+        answer[name] = [_row(reading, found, shift, width) for shift in shifts[:rows]]
     if reading.scan.table.rows > _RANKED_EVENTS:
         answer["services_note"] = (
             f"services were not ranked: over {_RANKED_EVENTS:,} events; compare one source, or use entities()"
         )
     elif ranked := _services(reading, side):
         answer["services"] = ranked
-    return fit(answer, "rare", "fewer", "more", "vanished", "services", "new")
+    return fit(answer, "rare", "fewer", "more", "vanished", "services", "new") if most is None else answer
+
+
+def _empty(reading: Reading, side: Side) -> Correctable:
+    name = "before" if not any(side(row) == 0 for row in reading.scan.table) else "after"
+    summary = summarise(reading.scan)
+    span = f"runs from {iso(summary.start)} to {iso(summary.end)}" if summary.start else "has no times"
+    return Correctable(
+        f"the window {name!r} holds no event",
+        why=f"the log {span}, in {max(facts.lines for facts in reading.scan.facts):,} lines",
+        next_step="Split at a time (or line) inside the log's own window.",
+    )
 
 
 def _services(reading: Reading, side: Side) -> list[dict[str, Any]]:
@@ -120,11 +147,11 @@ def _normalised(found: Comparison) -> str:
     return f"after has {found.busier:.3g} times the events of before"
 
 
-def _row(reading: Reading, found: Comparison, shift: Shift) -> dict[str, Any]:
+def _row(reading: Reading, found: Comparison, shift: Shift, width: int) -> dict[str, Any]:
     count, totals = shift.count, found.totals
     services = sorted(reading.text(reading.scan.services[n], 60) for n in count.services if n)
     row = {
-        "template": reading.text(reading.scan.miner.templates[shift.template].text(), 140),
+        "template": reading.text(reading.scan.miner.templates[shift.template].text(), width),
         "level": Level(count.level).name,
         "before": count.before,
         "after": count.after,

@@ -22,6 +22,8 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _MEANS = {"minute": 60.0, "hour": 3600.0, "day": 86_400.0}
 #: Moments told of a peak that came more than once.
 _PEAKS = 3
+#: So much of a bucket is the doubt of a time in floating point: 10:00:01 is in the bucket that begins then.
+_DOUBT = 1e-3
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -32,11 +34,11 @@ def histogram_of(reading: Reading, query: Query, bucket: str, *, most: int = _BU
     """
     summary = summarise(reading.scan, query.file)
     if summary.start is None or summary.end is None:
-        raise Correctable("the log has no times", next_step="Use search or context by line instead.")
+        raise _untimed()
     first = max(summary.start, query.since if query.since is not None else summary.start)
     window = max(0.0, min(summary.end, query.until if query.until is not None else summary.end) - first)
     width = _width(bucket, window, most)
-    start = first // width * width  # an hour is that of the clock
+    start = _bucket(first, width)  # an hour is that of the clock
     counts: Counter[int] = Counter()
     minutes: Counter[int] = Counter()
     total = untimed = 0
@@ -45,13 +47,13 @@ def histogram_of(reading: Reading, query: Query, bucket: str, *, most: int = _BU
         if row is None or not summary.start <= row.time <= summary.end:  # none, or far from all others
             untimed += 1
         else:
-            counts[int((row.time - start) // width)] += 1
+            counts[_bucket(row.time, width) - start] += 1
             minutes[int(row.time // 60)] += 1
     highest = max(counts.values(), default=0)
-    last = int((first + window - start) // width)
+    last = _bucket(first + window, width) - start
     line = "".join(_BARS[math.ceil(counts[n] * 7 / highest)] if counts[n] else " " for n in range(last + 1))
     rows: list[dict[str, Any]] = [
-        {"from": iso(start + n * width), "count": counts[n]} for n in sorted(counts)
+        {"from": iso((start + n) * width), "count": counts[n]} for n in sorted(counts)
     ]
     answer = {
         "bucket_seconds": width,
@@ -65,6 +67,18 @@ def histogram_of(reading: Reading, query: Query, bucket: str, *, most: int = _BU
         "buckets": rows,
     }
     return fit(answer, "buckets") if most <= _BUCKETS else answer
+
+
+def _untimed() -> Correctable:
+    return Correctable(
+        "the log has no times",
+        why="no line carries a time that could be read",
+        next_step="Use search or context by line instead.",
+    )
+
+
+def _bucket(moment: float, width: float) -> int:
+    return math.floor(moment / width + _DOUBT)
 
 
 def _peak(minutes: Counter[int], seconds: float) -> dict[str, Any]:
@@ -84,12 +98,17 @@ def _width(bucket: str, window: float, most: int) -> float:
         return next((s for s in _STEPS if s >= least), max(least, 1e-3))
     found = _WIDTH.fullmatch(bucket.strip())
     if not found or float(found[1]) <= 0:
-        raise Correctable(f"{bucket[:40]!r} is no width", next_step="Use 10s, 1m, 1h or auto.")
+        raise Correctable(
+            f"{bucket[:40]!r} is no width",
+            why="a width is a number with its unit: ms, s, m, h or d",
+            next_step="Use 10s, 1m, 1h or auto.",
+        )
     width = float(found[1]) * _UNITS[found[2]]
     smallest = window / most
     if width < smallest:
         raise Correctable(
             f"{bucket!r} makes more than {most:,} buckets",
+            why=f"the window is {_told(window)} long",
             next_step=f"Use at least {_told(smallest)}, or auto, or a shorter window (since, until).",
         )
     return width

@@ -18,7 +18,9 @@ from agents.log_analysis.asking.templates import Choice, all_templates, line_tem
 from agents.log_analysis.asking.timeline import timeline_of
 from agents.log_analysis.asking.turning import changes_answer
 from agents.log_analysis.asking.windows import split_windows
+from agents.log_analysis.formats.times import iso
 from agents.log_analysis.reading import Reading, find
+from agents.log_analysis.scanning.summary import summarise
 from agents.runtime.evidence import quote_stands
 from kernel.errors import Correctable
 
@@ -46,6 +48,12 @@ class OpenLogs:
     def sources(self) -> list[str]:
         """Return the names of the files that were read, in reading order."""
         return [f.name for f in self._reading.scan.facts]
+
+    @property
+    def window(self) -> tuple[str, str]:
+        """Return the first and the last time of all lines; empty where there are none."""
+        summary = summarise(self._reading.scan)
+        return iso(summary.start), iso(summary.end)
 
     def overview(self, source: str = "") -> dict[str, Any]:
         """Return the first look."""
@@ -75,15 +83,17 @@ class OpenLogs:
         before: str = "",
         after: str = "",
         baseline: str = "",
+        limit: int = 0,
     ) -> dict[str, Any]:
-        """Compare two windows both ways; a baseline lets the log choose them."""
+        """Compare two windows both ways; a baseline lets the log choose them. A limit of 0 means all rows."""
         file = self._reading.number(source)
         if baseline:
-            return compare_baseline_of(self._reading, file, baseline)
+            return compare_baseline_of(self._reading, file, baseline, rows=limit)
         windows = split_windows(self._reading, file, split_at, before, after)
-        return compare_of(self._reading, file, *windows, by_line=split_at.startswith("line "))
+        by_line = split_at.startswith("line ")
+        return compare_of(self._reading, file, *windows, by_line=by_line, rows=limit)
 
-    def compare_given(self) -> dict[str, Any]:
+    def compare_given(self, *, limit: int = 0) -> dict[str, Any]:
         """Compare what the first argument named with what the second one named."""
         sides = [
             {n for n, f in enumerate(self._reading.scan.files) if f.path in paths} for paths in self._given
@@ -94,7 +104,7 @@ class OpenLogs:
                 why="two different logs are compared, or two windows of one",
                 next_step="Name two files, or pass --split-at TIME, or --before F..T with --after F..T.",
             )
-        return compare_files_of(self._reading, *sides)
+        return compare_files_of(self._reading, *sides, rows=limit)
 
     def changes(self) -> dict[str, Any]:
         """Return change points, restarts and silences."""

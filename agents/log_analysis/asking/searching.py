@@ -97,7 +97,9 @@ def read_level(level: str) -> Level:
     found = from_word(level)
     if found is Level.unknown:
         raise Correctable(
-            f"{level!r} is no level", next_step="Use trace, debug, info, warning, error or fatal."
+            f"{level!r} is no level",
+            why="levels are words",
+            next_step="Use trace, debug, info, warning, error or fatal.",
         )
     return found
 

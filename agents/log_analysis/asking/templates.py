@@ -46,7 +46,9 @@ def chosen(reading: Reading, choice: Choice) -> tuple[Summary, list[Group]]:
     order = _ORDERS.get(choice.sort)
     if order is None:
         raise Correctable(
-            f"{choice.sort!r} is no order of templates", next_step=f"Use one of: {', '.join(_ORDERS)}."
+            f"{choice.sort!r} is no order of templates",
+            why=f"there are {len(_ORDERS)} orders",
+            next_step=f"Use one of: {', '.join(_ORDERS)}.",
         )
     summary = summarise(reading.scan, choice.file)
     groups = [g for g in summary.groups.values() if g.level >= choice.level]

@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agents.log_analysis.offline import open_logs
+from coordinator.cli import main
 from coordinator.cli.app import app
 from kernel.settings import Settings
 
@@ -307,7 +308,10 @@ def test_times_are_shown_in_the_readers_zone(log: Path, monkeypatch: pytest.Monk
         (("overview", "{folder}/missing.log"), "no file"),
         (("search", "{log}", "-e", "("), "not valid"),
         (("search", "{log}", "--level", "loud"), "no level"),
-        (("search", "{log}", "--since", "yesterday"), "no time"),
+        (("search", "{log}", "--since", "soon"), "no time"),
+        (("search", "{log}", "--since", "2026-11-29T11:00", "--until", "2026-11-29T10:00"), "ends before"),
+        (("compare", "{log}", "--split-at", "line x"), "names no line"),
+        (("compare", "{log}", "--split-at", "2031-01-01"), "holds no event"),
         (("templates", "{log}", "--sort", "size"), "no order"),
         (("compare", "{log}"), "nothing to compare"),
         (
@@ -324,10 +328,80 @@ def test_what_a_person_can_mend_ends_with_two_and_three_parts(
     result = run(*given)
     assert (result.exit_code, result.stdout) == (2, "")
     assert word in result.stderr
+    assert "why:" in result.stderr
     assert "next:" in result.stderr
     error = json.loads(run(*given, "--json").stdout)["error"]
     assert word in error["message"]
     assert error["next_step"]
+
+
+def test_a_window_without_lines_says_where_the_log_has_some(log: Path) -> None:
+    for name in ("search", "histogram", "entities"):
+        result = run(name, log, "--since", "2031-01-01", "--utc")
+        assert result.exit_code == 0
+        assert (
+            "no line fits; the log runs from 2026-11-29 10:00:00 +0000 to 2026-11-29 11:59:10 +0000"
+            in result.stderr
+        )
+
+
+def test_what_a_spreadsheet_would_compute_is_text_in_csv(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    texts = ["=HYPERLINK(1)", "+1+2", "-2+3", "@SUM(A1)"]
+    path.write_text("".join(f"{text} came\n" for text in texts), encoding="utf-8")
+    rows = list(csv.reader(io.StringIO(run("search", path, "--csv", "--limit", 0).stdout)))[1:]
+    assert [row[-1] for row in rows] == [f"'{text} came" for text in texts]
+
+
+def test_a_file_whose_name_is_no_utf8_is_read(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/" + "日志".encode("gbk") + b".log"
+    with open(name, "wb") as file:  # noqa: PTH123 - bytes are no Path
+        file.write(b"2026-11-29T10:00:00Z ERROR db pool exhausted\n")
+    (source,) = document("overview", tmp_path)["files"]
+    assert "\\udcc8\\udcd5" in source["source"]
+
+
+def test_a_terminal_that_lacks_a_character_is_shown_its_escape(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("2026-11-29T10:00:00Z ERROR 连接池耗尽\n", encoding="utf-8")
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setattr(sys, "argv", ["nightdesk", "logs", "search", str(path)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    screen.flush()
+    assert ended.value.code == 0
+    assert b"ERROR \\u8fde\\u63a5" in screen.buffer.getvalue()
+
+
+def test_all_rows_of_a_comparison_are_told_to_who_asks(tmp_path: Path) -> None:
+    before, after = tmp_path / "a.log", tmp_path / "b.log"
+    words = [
+        f"{a}{b}"
+        for a in ("amber", "birch", "cedar", "delta", "ember")
+        for b in ("gate", "hook", "jar", "key", "lid")
+    ]
+    usual = [f"2026-11-29T10:00:{n % 60:02d}Z INFO tick {n} of the clock" for n in range(200)]
+    before.write_text("\n".join(usual), encoding="utf-8")
+    new = [f"2026-11-29T12:01:{n % 60:02d}Z ERROR {w} of {w}s {w}" for w in words for n in range(40)]
+    after.write_text("\n".join([*usual, *new]), encoding="utf-8")
+    short = run("compare", before, after, "--csv", "--limit", 3)
+    assert short.stdout.count("new,") == 3
+    assert "22 more: raise --limit" in short.stderr
+    assert run("compare", before, after, "--csv", "--limit", 0).stdout.count("new,") == 25
+
+
+@pytest.mark.parametrize("columns", ["60", "200"])
+def test_a_comparison_is_whole_at_every_width(
+    log: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    shown = run("compare", log, "--baseline", "first_error").stdout
+    assert "first_error: " in shown
+    assert "db connection pool exhausted after <*> s" in shown
+    assert f"{log}:92" in shown.replace("\n", "")
 
 
 def test_ctrl_c_gives_what_there_is_and_says_so() -> None:

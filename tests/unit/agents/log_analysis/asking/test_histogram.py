@@ -1,0 +1,24 @@
+"""Equal parts of time: an event that a part begins with is in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agents.log_analysis.asking.histogram import histogram_of
+from agents.log_analysis.asking.searching import Query
+from agents.log_analysis.reading import Reading
+from kernel.redaction import Redactor
+from tests.support.log_scans import log, read
+
+
+@pytest.mark.parametrize(("bucket", "seconds"), [("100ms", 0.1), ("1ms", 0.001), ("300ms", 0.3), ("1s", 1.0)])
+def test_an_event_is_in_the_part_that_begins_with_it(tmp_path: Path, bucket: str, seconds: float) -> None:
+    # a second in floating point is a little more or less than ten tenths
+    scan, _ = read(tmp_path, log(*((n * 3, f"INFO api tick {n}") for n in range(40))))
+    found = histogram_of(Reading(scan, Redactor([], salt=b"t")), Query(), bucket, most=200_000)
+    times = [row["from"] for row in found["buckets"]]
+    assert times[:2] == ["2025-11-30T00:00:00.000Z", "2025-11-30T00:00:03.000Z"]
+    assert [row["count"] for row in found["buckets"]] == [1] * 40
+    assert found["bucket_seconds"] == seconds
