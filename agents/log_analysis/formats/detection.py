@@ -7,6 +7,7 @@ from kernel.errors import Correctable
 #: Every kind that is told apart, with what it is.
 FORMS = {
     "access": "access log in the common or combined format",
+    "audit": "audit log of Linux",
     "bunyan": "JSON lines of bunyan",
     "compose": "output of docker compose: `service | line`",
     "cri": "container log of Kubernetes: time, stream, P or F, line",
@@ -27,11 +28,13 @@ FORMS = {
     "plain": "text without times",
     "python": "time, logger and level between hyphens or colons, as Python's logging writes",
     "serilog": "compact JSON lines of Serilog",
+    "slowlog": "slow queries of MySQL and MariaDB",
     "syslog": "syslog of RFC 3164, or with an ISO time",
     "syslog5424": "syslog of RFC 5424 with structured data",
     "text": "text with times",
     "tsv": "tab-separated with a header, as Zeek writes",
     "w3c": "W3C extended format, as IIS writes",
+    "xml": "XML of log4j, java.util.logging or Windows events",
     "zap": "JSON lines of zap",
     "zerolog": "JSON lines of zerolog",
 }
@@ -55,7 +58,8 @@ JSON = frozenset(
 FRAMES = frozenset(("cri", "compose", "kubectl"))
 TABLES = frozenset(("csv", "tsv", "w3c"))
 _ALIASES = {
-    "apache": "access", "bro": "tsv", "clf": "access", "combined": "access", "docker-compose": "compose",
+    "apache": "access", "auditd": "audit", "evtx": "xml", "mysql-slow": "slowlog",
+    "bro": "tsv", "clf": "access", "combined": "access", "docker-compose": "compose",
     "elastic": "ecs", "iis": "w3c", "java": "log4j", "json-file": "docker", "jsonl": "json", "k8s": "cri",
     "klog": "glog", "kubernetes": "cri", "logback": "log4j", "mongo": "mongodb", "ndjson": "json",
     "nginx": "access", "opentelemetry": "otlp", "otel": "otlp", "rfc3164": "syslog", "rfc5424": "syslog5424",

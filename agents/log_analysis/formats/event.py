@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from agents.log_analysis.formats.blocks import Block
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.record import Record
 
@@ -21,10 +22,18 @@ class Event:
     open: bool = True
     parts: list[str] = field(default_factory=list)
     size: int = 0
-    #: What the next line may be: the `python` exception that ends a trace, calls of `go`, words of a `rust` panic.
+    #: What the next line may be: the `python` exception that ends a trace, calls of `go`, words of a `rust` panic,
+    #: more of a `block`.
     waits: str = ""
+    block: Block | None = None
     suppressed: bool = False  # a suppressed exception was told of: what is set in below it is no cause
     settled: bool = False  # the root is known, whatever else the trace tells
+
+    def close(self) -> None:
+        """Let the lines of a block tell what the event says."""
+        if self.block is not None:
+            self.block.settle(self.record)
+            self.block, self.waits = None, ""
 
     @property
     def message(self) -> str:

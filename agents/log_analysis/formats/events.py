@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from agents.log_analysis.formats.documents import Document
+from agents.log_analysis.formats.blocks import block_of
+from agents.log_analysis.formats.documents import Document, opened
 from agents.log_analysis.formats.event import Event
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.parsing import Parser, Record
 from agents.log_analysis.formats.traces import (
+    begins,
     go_call,
     heads,
     indented,
     inside,
-    late,
     of_text,
     python_end,
     root,
@@ -27,19 +28,11 @@ _LINE_LIMIT = 2000
 #: Streams (containers, stdout and stderr) that may be open at once, and how long one may keep others waiting.
 _OPEN_LIMIT = 64
 _PATIENCE = 5000
+#: First characters of what may be spread over lines until its end is told; rows of tables begin with anything.
+_SPREAD = frozenset("{[<_ ")
 #: What is kept of an exception, and of a line that came in parts.
 _ROOT = 400
 _PARTS = 1 << 20
-
-
-def begins(text: str) -> bool:
-    """Tell whether a line without framing begins an event, whatever stands before it."""
-    first = text[:1]
-    if first == "{":
-        return True
-    if not first or first in " \t" or inside(text) or late(text):
-        return False
-    return not (heads(text) or python_end(text) or go_call(text))
 
 
 class Assembler:
@@ -50,6 +43,7 @@ class Assembler:
         self._queue: deque[Event] = deque()
         self._current: dict[str, Event] = {}
         self._document: Document | None = None
+        self._last = 0  # line of the document
         self._parted = 0  # lines whose end has not come yet
 
     @property
@@ -66,15 +60,17 @@ class Assembler:
         """Yield events; a blank line belongs to none and is not lost, for lines are counted elsewhere."""
         for number, text in lines:
             if not text or text.isspace():
+                if self._document is not None and not self._document.goes_on(""):
+                    self._close()
                 continue
-            if (self._document or (text[0] in "{[" and Document.opens(text))) and self._spread(number, text):
+            if self._spread(number, text):
                 continue
             if self._joined(number, text):
                 continue
             record = self._parser.parse(text)
             if (record.framed or self._parted) and self._joined_framed(number, record):
                 continue
-            self._start(number, record)
+            self._start(number, record, text)
             if len(self._queue) > 1:
                 yield from self._ready(number)
         self._close()
@@ -83,14 +79,19 @@ class Assembler:
         self._queue.clear()
 
     def _spread(self, number: int, text: str) -> bool:
-        """Add a line to the JSON document that is open or that it opens; return whether it belongs there."""
+        """Add a line to the document that is open or that it opens; return whether it belongs there."""
         document = self._document
         if document is not None and not document.goes_on(text):
             self._close()
-            return False
+            document = None
         if document is None:
-            document = self._document = Document(number)
+            separator = self._parser.separator if '"' in text else ""
+            if text[0] in _SPREAD or separator:
+                document = self._document = opened(number, text, separator)
+            if document is None:
+                return False
         document.add(text)
+        self._last = number
         if document.over:
             self._close()
         return True
@@ -99,7 +100,8 @@ class Assembler:
         """Read the document that is open as one line."""
         document, self._document = self._document, None
         if document is not None:
-            self._start(document.number, self._parser.parse(document.text), document.lines)
+            event = self._start(document.number, self._parser.parse(document.text), "", document.lines)
+            event.last = self._last
 
     def _joined(self, number: int, text: str) -> bool:
         """Add a line without framing to the event before it, where it can only belong there."""
@@ -119,7 +121,14 @@ class Assembler:
         return False
 
     def _awaited(self, event: Event, number: int, text: str) -> bool:
-        """Add the line that an open trace waits for: it looks like any other."""
+        """Add the line that an open block or trace waits for: it looks like any other."""
+        if event.block is not None:
+            taken = event.block.takes(text)
+            if taken:
+                event.last, event.lines = number, event.lines + 1
+            else:
+                event.close()
+            return taken
         if event.waits == "go":
             if not go_call(text):
                 return False
@@ -196,7 +205,7 @@ class Assembler:
         if text.startswith("thread '") and text.endswith(":"):
             event.waits = "rust"
 
-    def _start(self, number: int, record: Record, lines: int = 1) -> None:
+    def _start(self, number: int, record: Record, text: str, lines: int = 1) -> Event:
         old = self._current.get(record.stream)
         if old is not None:
             old.open = False
@@ -212,6 +221,8 @@ class Assembler:
             "Traceback (most recent call last):"
         ):
             event.waits = "python"
+        if text and (block := block_of(text, record)) is not None:
+            event.block, event.waits = block, "block"
         self._current[record.stream] = event
         if record.stream:
             self._current[""] = event  # a bare line after it belongs to it
@@ -219,12 +230,14 @@ class Assembler:
         self._parted += record.part
         for more in record.more:  # further records of the same line
             self._queue.append(Event(number, more, number, lines=0, open=False))
+        return event
 
     def _ready(self, number: int) -> Iterator[Event]:
         while self._queue and (not self._queue[0].open or number - self._queue[0].line > _PATIENCE):
             yield self._finished(self._queue.popleft())
 
     def _finished(self, event: Event) -> Event:
+        event.close()
         if event.record.part:
             self._whole(event, event.record.stream)
         if not event.root and event.record.error:

@@ -23,8 +23,25 @@ TIMES = [
     "created_at",
     "start_time",
     "edgestarttimestamp",
+    "stagetimestamp",
+    "time_iso8601",
+    "time_local",
+    "instant",
+    "timemillis",
+    "systemtime",
+    "millis",
+    "log_time",
     "date",
+    "start",
 ]
+#: Parts of the names of other fields that may hold the time of a record, and of those that hold another.
+TIME_PARTS = ("timestamp", "time", "date", "msec")
+OTHER_TIMES = (
+    "expir", "until", "next", "last", "modified", "update", "birth", "due", "uptime", "runtime", "timeout",
+    "session", "valid", "notafter", "notbefore", "retry", "zone",
+)  # fmt: skip
+#: Fields with the offset of a time that names no zone.
+ZONES = ("tz", "timezone", "time_zone", "tz_offset", "utc_offset")
 LEVELS = [
     "level",
     "severity",
@@ -36,6 +53,10 @@ LEVELS = [
     "log_level",
     "level_name",
     "severity_text",
+    "error_severity",
+    "severity_label",
+    "@level",
+    "日志级别",
     "s",
     "priority",
     "severitynumber",
@@ -45,6 +66,11 @@ LEVELS = [
 MESSAGES = [
     "message",
     "msg",
+    "textpayload",
+    "jsonpayload.message",
+    "jsonpayload.msg",
+    "properties.message",
+    "properties.statusmessage",
     "log",
     "event",
     "@message",
@@ -72,6 +98,8 @@ SERVICES = [
     "pod_name",
     "kubernetes.pod_name",
     "kubernetes.container_name",
+    "resource.labels.container_name",
+    "resource.labels.pod_name",
     "container_name",
     "app",
     "application",
@@ -84,6 +112,7 @@ SERVICES = [
     "component",
     "logger",
     "logger_name",
+    "loggername",
     "container",
     "source",
 ]
@@ -97,6 +126,11 @@ STATUS = [
     "http_status",
     "edgeresponsestatus",
     "response_code",
+    "responsestatus.code",
+    "response.status",
+    "res.statuscode",
+    "http.status_code",
+    "http.status",
 ]
 ERRORS = [
     "error",
@@ -106,6 +140,10 @@ ERRORS = [
     "exception",
     "exception.message",
     "exc_info",
+    "errormessage",
+    "error_message",
+    "errorcode",
+    "thrown.name",
     "stack",
     "stack_trace",
     "stacktrace",

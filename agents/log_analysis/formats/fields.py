@@ -7,7 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agents.log_analysis.formats.field_names import ERRORS, HOSTS, LEVELS, MESSAGES, SERVICES, STATUS, TIMES
+from agents.log_analysis.formats.field_names import (
+    ERRORS,
+    HOSTS,
+    LEVELS,
+    MESSAGES,
+    OTHER_TIMES,
+    SERVICES,
+    STATUS,
+    TIME_PARTS,
+    TIMES,
+    ZONES,
+)
 from agents.log_analysis.formats.json_lines import maker
 from agents.log_analysis.formats.levels import Level, from_status, from_value
 from agents.log_analysis.formats.text import clean, decode
@@ -19,6 +30,8 @@ _POD = re.compile(r"-[0-9a-f]{6,10}-[a-z0-9]{5}$|-\d{1,3}$")
 _ADDRESSES = {"uri", "url", "path", "cs-uri-stem", "clientrequesturi"}
 #: `OK` and `request done` say nothing about a failure; the status does.
 _SHORT = 24
+#: A zone that stands in a field of its own.
+_OFFSET = re.compile(r"[+-]\d{2}:?\d{2}")
 #: How deep field names are followed into nested objects.
 _DEPTH = 3
 #: Of several fields with a time the next is asked where one is empty; OTLP writes 0 for none.
@@ -32,6 +45,7 @@ class Plan:
 
     times: tuple[tuple[str, ...], ...]
     clock: tuple[str, ...] | None
+    zone: tuple[str, ...] | None
     level: tuple[str, ...] | None
     message: tuple[str, ...] | None
     service: tuple[str, ...] | None
@@ -95,6 +109,8 @@ class FieldReader:
             value = _get(fields, path)
             if plan.clock and isinstance(value, str):
                 value = f"{value} {_get(fields, plan.clock)}"
+            if plan.zone and isinstance(value, str) and _OFFSET.fullmatch(str(_get(fields, plan.zone))):
+                value = f"{value} {_get(fields, plan.zone)}"
             if value not in _UNSET and (time := self._stamps.value(value)) is not None:
                 return time
         return None
@@ -139,10 +155,13 @@ def _plan(fields: Mapping[str, Any]) -> Plan:
     for date, time in (("date", "time"), ("date-local", "time-local")):
         if date in names and time in names:  # W3C and its like: two fields make one moment
             times, clock = [names[date]], names[time]
+    if not times:
+        times = [path for name, path in names.items() if _may_be_time(name)][:_TIMES]
     form = maker(fields)
     return Plan(
         times=tuple(times),
         clock=clock,
+        zone=first(list(ZONES), text=True),
         level=level,
         message=first(MESSAGES, text=True),
         service=first(SERVICES, text=True),
@@ -153,6 +172,11 @@ def _plan(fields: Mapping[str, Any]) -> Plan:
         numbers=_numbers(level[-1].lower() if level else "", form),
         form=form,
     )
+
+
+def _may_be_time(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return any(part in last for part in TIME_PARTS) and not any(part in last for part in OTHER_TIMES)
 
 
 def _numbers(level: str, form: str) -> str:

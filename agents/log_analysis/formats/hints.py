@@ -30,12 +30,13 @@ _SOFT_CJK = re.compile("失败|错误|超时|拒绝|异常|失敗|錯誤|逾時|
 _HARMLESS = re.compile(
     r"\b(?:no|0|without|zero) (?:\w{1,40} )?(?:errors?|failures?|failed|exceptions?)\b"
     r"|\b(?:errors?|failed|failures?|exceptions?)\"?[=:] ?(?:0|no|none|false|null)\b"
-    r"|\berror[_ ](?:rate|count)\b|(?:没有|无|0 ?个)(?:任何)?(?:错误|异常|失败)|(?:错误|异常|失败)(?:数)?[:：=] ?0\b"
+    r"|\berror[_ ](?:rate|count)\b|\(allocation failure\)"
+    r"|(?:没有|无|0 ?个)(?:任何)?(?:错误|异常|失败)|(?:错误|异常|失败)(?:数)?[:：=] ?0\b"
 )
 #: What is harmless has one of these.
 _NOTHING = (
     "no ", "0 ", "without ", "zero ", "=0", ": 0", ":0", "= 0", "none", "false", "null", "=no", ": no", "rate",
-    "count", "没有", "无", "0个", "：0",
+    "count", "(alloc", "没有", "无", "0个", "：0",
 )  # fmt: skip
 #: How much of a line is looked at.
 _HINTED = 2000

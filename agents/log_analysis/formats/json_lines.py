@@ -15,6 +15,9 @@ _LOOKED_AT = 60_000
 #: Records that one line may hold; a batch of more is cut, as a hostile one would be endless.
 _RECORDS = 10_000
 
+#: Names of the list in a document that holds nothing else but what is said of all of them.
+_LISTS = {"Records", "records", "logEvents", "events", "entries"}
+_FEW = 8
 #: Fields by which a logger is known: all of the first, at least one of the second where there is one.
 _MAKERS: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = tuple(
     (name, frozenset(every.split()), frozenset(some.split()))
@@ -53,7 +56,9 @@ def loads(text: str) -> list[dict[str, Any]]:
     except (ValueError, RecursionError):
         return []
     if isinstance(read, dict):
-        return [read] if "resourceLogs" not in read else list(_batch(read)) or [read]
+        if "resourceLogs" in read:
+            return list(_batch(read)) or [read]
+        return _listed(read)[:_RECORDS] or [read]
     if not isinstance(read, list):
         return []
     rows = [row for row in read if isinstance(row, dict)]
@@ -63,6 +68,15 @@ def loads(text: str) -> list[dict[str, Any]]:
     for row in rows[:_RECORDS]:
         found += list(_batch(row)) if "resourceLogs" in row else [row]
     return found
+
+
+def _listed(read: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the records of a document that is a list of them under one name, as exports of clouds are."""
+    for name in _LISTS & read.keys() if len(read) <= _FEW else ():
+        rows = read[name]
+        if isinstance(rows, list) and len(rows) > 0 and all(isinstance(row, dict) for row in rows):
+            return list(rows)
+    return []
 
 
 def broken(text: str) -> dict[str, Any]:

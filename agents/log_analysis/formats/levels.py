@@ -7,6 +7,8 @@ from enum import IntEnum
 from math import isfinite
 from typing import Any
 
+from agents.log_analysis.formats.columns import COLUMN, DEVICE
+
 
 class Level(IntEnum):
     """How bad a line says it is."""
@@ -49,7 +51,7 @@ _WORDS = {
         (Level.trace, "finest finer silly trc"),
         (Level.debug, "debug1 debug2 debug3 debug4 debug5 fine dbg"),
         (Level.info, "informational config inf success system"),
-        (Level.warning, "wrn"),
+        (Level.warning, "wrn deprecation deprecated"),
         (Level.error, "fail eror"),
         (Level.fatal, "dpanic ftl"),
     ),
@@ -76,8 +78,19 @@ _STEMS = (
     "severe", "failure", "alert", "emerg", "panic", "log:", "log]", "=log", "verbose",
     *(word for word in _FOREIGN if word.isascii()),
 )  # fmt: skip
-_BEFORE = frozenset(" \t[](<|:\"'=./-")
-_AFTER = frozenset(" \t])>|:,;\"'=/-")
+_BEFORE = frozenset(" \t[]()<|:\"'=./-")
+_AFTER = frozenset(" \t[])>|:,;\"'=/-!")
+#: Short forms that are words of their own elsewhere: they count in brackets, before one, and first.
+_SHORT = _table(
+    (Level.trace, "TRC VRB"),
+    (Level.debug, "DBG DEBU"),
+    (Level.info, "INF"),
+    (Level.warning, "WRN"),
+    (Level.error, "ERRO"),
+    (Level.fatal, "FTL CRT FATA PANI"),
+)
+_OPENING, _CLOSING = frozenset("[<("), frozenset("]>)[")
+_COLUMNS = _table((Level.info, "A O Default"), (Level.fatal, "Fault"))
 #: Where a level stands: first, bracketed, before a colon, after `level=`.
 _PLACE = re.compile(
     r"(?:\[\w{1,30}:|^\W{0,2}|[\[<(|]\s?|[\s.](?=[A-Za-z]{3,11}:\s)|[Ll]evel[=:]\s?\"?)([A-Za-z]{3,11})(?=[\]>)|:,\s\"])"
@@ -86,33 +99,18 @@ _PLACE_FOREIGN = re.compile(
     r"(?:^\W{0,2}|[\[【<(（|]\s?|[\s:：](?=\w{2,16}[:：]))([^\W\d_]{2,16})(?=[\]】>)）|:：,，\s]|$)"
 )
 #: Words that begin a sentence as the level of it.
-_SAID = frozenset(
-    [
-        "error",
-        "Error",
-        "warning",
-        "Warning",
-        "fatal",
-        "Fatal",
-        "critical",
-        "Critical",
-        "info",
-        "debug",
-        "trace",
-        "warn",
-        "verbose",
-        "err",
-        "crit",
-        "severe",
-    ]
-)
+_SAID = frozenset((
+    "error", "Error", "warning", "Warning", "fatal", "Fatal", "critical", "Critical", "info", "debug", "trace", "warn",
+    "verbose", "err", "crit", "severe",
+))  # fmt: skip
 _NONE = re.compile(r"(?:\b(?:NO|0|ZERO) )$")
 _NOTHING = ("NO ", "0 ", "ZERO ")
 _ZERO = re.compile(r"S?\"?[=:] ?0\b")
 _ZERO_STARTS = frozenset('S"=:')
 _PRIORITY = re.compile(r"^<(\d{1,3})>")
 _LETTER = re.compile(
-    r"^([IWEF])\d{4} |^\s*(?:\d+\s+){0,2}([VDIWEF])[/ ](?=[\w.])|^\s?([DIWEFN])\s{2}|^\s?\[([DIWEF])\]"
+    r"^([IWEF])\d{4} |^\s*(?:\d+\s+){0,2}([VDIWEF])(?: (?=[\w.-]{1,60}\s{0,20}[:(\[])|/(?=[\w.$-]{2,60}[:(]))"
+    r"|^\s?([DIWEFN])\s{2}|^\s?\[([DIWEF])\]"
 )
 
 #: Small numbers count up from debug (zerolog, Nextcloud); 6 and 7 only exist where they count down (syslog).
@@ -139,12 +137,36 @@ def from_word(word: str) -> Level:
 def from_text(text: str) -> tuple[Level, int]:
     """Return the level a line names and where the word ends, or `unknown` and 0."""
     head = text[:HEAD]
+    if column := COLUMN.match(head):
+        word, end = column[column.lastindex or 1], column.end(column.lastindex or 1)
+        end += head[end : end + 1] == "/"
+        return _COLUMNS.get(word) or _LETTERS.get(word) or from_word(word), end
+    if found := _capital(head) or _placed(head):
+        return found
+    if letter := _LETTER.match(head):
+        return _LETTERS[letter[letter.lastindex or 1]], letter.end()
+    if head[:1] == "<" and (number := _PRIORITY.match(head)) and int(number[1]) < 192:  # noqa: PLR2004 - facilities
+        return from_severity(int(number[1]) & 7), number.end()
+    if "%" in head and (device := DEVICE.search(head)):
+        return from_severity(int(device[1] or device[2])), 0
+    return (Level.unknown, 0) if head.isascii() else _foreign(head)
+
+
+def _capital(head: str) -> tuple[Level, int] | None:
+    """Return the first level in capitals that stands alone."""
     for found in _CAPITALS.finditer(head):
         level = _LATIN.get(found[0])
         if level is not None:
             start, end = found.span()
             if _stands(head, start, end):
                 return level, end
+        elif found[0] in _SHORT and _marked(head, *found.span()):
+            return _SHORT[found[0]], found.end()
+    return None
+
+
+def _placed(head: str) -> tuple[Level, int] | None:
+    """Return the level that a word names where levels stand."""
     small = head.lower()
     for found in _PLACE.finditer(head) if any(map(small.__contains__, _STEMS)) else ():
         word = found[1]
@@ -155,11 +177,15 @@ def from_text(text: str) -> tuple[Level, int]:
             # `error opening x`: the word is part of the sentence, so the sentence keeps it; `Log without …` is none
             if word in _SAID:
                 return level, 0
-    if letter := _LETTER.match(head):
-        return _LETTERS[letter[letter.lastindex or 1]], letter.end()
-    if head[:1] == "<" and (number := _PRIORITY.match(head)) and int(number[1]) < 192:  # noqa: PLR2004 - facilities
-        return from_severity(int(number[1]) & 7), number.end()
-    return (Level.unknown, 0) if head.isascii() else _foreign(head)
+    return None
+
+
+def _marked(head: str, start: int, end: int) -> bool:
+    """Tell whether a short form stands where a level does."""
+    after = head[end : end + 1]
+    if start <= 1:
+        return after in _CLOSING or after in " |:"
+    return head[start - 1] in _OPENING and after in _CLOSING
 
 
 def _stands(head: str, start: int, end: int) -> bool:

@@ -13,6 +13,7 @@ from agents.log_analysis.formats.detection import FRAMES, JSON, TABLES, Tally, f
 from agents.log_analysis.formats.fields import FieldReader, Read
 from agents.log_analysis.formats.json_lines import broken, loads
 from agents.log_analysis.formats.levels import Level
+from agents.log_analysis.formats.markup import fields_of
 from agents.log_analysis.formats.plain import TextReader
 from agents.log_analysis.formats.record import Record, nested
 from agents.log_analysis.formats.tables import Table
@@ -25,11 +26,13 @@ _LOGFMT = re.compile(r"([A-Za-z_@][\w.@/-]{0,80})=(\"(?:[^\"\\]|\\.)*\"|\S*)")
 _LOGFMT_START = re.compile(
     r"^(?:[A-Za-z_@][\w.@/-]{0,80}=(?:\"(?:[^\"\\]|\\.){0,4000}\"|[^\s\"]\S{0,4000}|) ?){2}"
 )
+#: How audit records of Linux begin.
+_AUDITED = ("type=", "node=")
 _COMMENT = re.compile(r"#[A-Za-z][\w-]{1,30}(?::|\s)")
 #: Fewer pairs also stand in prose.
 _PAIRS = 3
 #: What fields named `error` say when there is none.
-_NO_ERROR = {"", "null", "nil", "none", "<nil>", "false", "0", "no error", "ok", "success"}
+_NO_ERROR = {"", "null", "nil", "none", "<nil>", "false", "no error", "ok", "success"}
 #: JSON in JSON in JSON … is followed so far.
 _NESTING = 3
 #: Docker splits lines at 16 KiB; a shorter piece without an end of line is one that lost it.
@@ -53,10 +56,15 @@ class Parser:
         form, first = self._forced, text[:1]
         if first in "{[ " and (not form or form in JSON or nesting) and (found := self._json(text, nesting)):
             return found
+        if first in "< " and form in ("", "xml") and "<" in text[:9] and (marked := fields_of(text)):
+            return self._mapping(marked, "xml", nesting)
         if not nesting and (not form or form in FRAMES) and (framed := frame(text)):
             return self._framed(framed)
         if not nesting and (not form or form in TABLES) and (found := self._row(text)):
             return found
+        if text[:5] in _AUDITED and form in ("", "audit") and (record := self._text.audited(text)):
+            self._tally.note("audit") if not nesting else None
+            return record
         if "=" in text and (not form or form == "logfmt") and _LOGFMT_START.match(text):
             pairs = {k: _unquoted(v) for k, v in _LOGFMT.findall(text)}
             if len(pairs) >= _PAIRS:
@@ -82,6 +90,11 @@ class Parser:
                 break
         for line in first[:_HEADERS]:
             self._table.header(line)
+
+    @property
+    def separator(self) -> str:
+        """Return what parts the cells of the table that the file is; nothing where it is none, or has no quotes."""
+        return self._table.separator if self._table.columns and self._table.separator != " " else ""
 
     @property
     def form(self) -> str:
@@ -203,7 +216,7 @@ def detect(lines: Iterable[str], reference: datetime) -> tuple[str, float]:
 
 def _of(read: Read) -> Record:
     message, level = read.message.rstrip("\n"), read.level
-    if read.error and not level and read.error.lower() not in _NO_ERROR:
+    if read.error and not level and read.error.lower().strip("0") not in _NO_ERROR:
         level = Level.error
     if read.error and read.composed:
         message = read.error.partition("\n")[0]

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import re
 
+from agents.log_analysis.formats.columns import REDIS, REDIS_SIGNS, REQUEST, STATUS
 from agents.log_analysis.formats.hints import hint
-from agents.log_analysis.formats.levels import Level, from_severity, from_status, from_text, from_value
+from agents.log_analysis.formats.levels import (
+    Level,
+    from_severity,
+    from_status,
+    from_text,
+    from_value,
+    from_word,
+)
 from agents.log_analysis.formats.record import Record
 from agents.log_analysis.formats.times import Stamps
 
@@ -13,10 +21,13 @@ _ACCESS = re.compile(
     r"^\S{1,255}(?: [^\s\[]\S{0,255}){0,4} \[(\d{1,2}/\w{3}/\d{4}:[^\]]{8,24})\] "
     r"(?=\"(?:[^\"\\]|\\.){0,9000}\" (\d{3}|-) )"
 )
-_STATUS = re.compile(r"\" (\d{3}) (?:\d+|-)|\bstatus[:=] ?\"?(\d{3})\b|HTTP/\d\.\d\"?\)? (\d{3})\b")
+_AUDIT = re.compile(r"^(?:node=(\S{1,255}) )?(type=\S{1,60}) msg=audit\((\d{10}\.\d{1,9}):\d{1,12}\): ?")
+#: What journalctl says between the lines of the log.
+_JOURNAL = re.compile(r"-- (?:Logs begin|Journal begins|Boot [0-9a-f]{32}|Reboot|No entries|Subject:)")
+_SLOW = ("# Time: ", "# User@Host: ")
 _LABELLED = re.compile(r"^(\S{1,24}) (\d{10}) \d{4}\.\d{2}\.\d{2} (\S{1,64}) ")
 _GLOG = re.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d{1,9} +\d+ ([\w./-]{1,120}):\d+\] ?")
-_SYSLOG = re.compile(r"^\s?([\w.:-]{1,255}) ([\w./()@:-]{1,60}?)(?:\[(\d{1,10})\])?: ?")
+_SYSLOG = re.compile(r"^\s?([\w.:-]{1,255}) ([\w./()@:-]{1,60}?)(?:\[(\d{1,10})\])?:(?: |$|(?=\D))")
 _SYSLOG_5424 = re.compile(
     r"^\s?([\w.:-]{1,255}) ([\w./-]{1,48}) ([\w./-]{1,128}) ([\w./-]{1,32}) "
     r"(?:-|(?:\[[\w@.-]{1,64}(?: [\w.@-]{1,64}=\"(?:[^\"\\]|\\.){0,2000}\"){0,60}\]){1,10})(?: |$)"
@@ -24,7 +35,9 @@ _SYSLOG_5424 = re.compile(
 _SD_LEVEL = re.compile(r"\b(?:level|severity|lvl)=\"(\w{1,12})\"")
 _SD = 1000
 _PRIORITY = re.compile(r"^<(\d{1,3})>(?:1 )?")
-_SPRING = re.compile(r"^\s{0,4}(?:\d+ )?(?:--- )?(?:\[[^\]]{0,80}\] ?){0,3}([\w.$#/-]{3,80})\s{0,40}:\s")
+_SPRING = re.compile(
+    r"^\s{0,4}(?:\d+ )?(?:--- )?(?:\[[^\]]{0,80}\] ?){0,3}([\w.$#/-][\w.$#/\[\]-]{2,80})\s{0,40}:\s"
+)
 _DASHED = re.compile(r"^(?:\[[^\]]{0,40}\]\s{1,4})?([a-z][\w.$-]{2,60}) - (?=\S)")
 _EDGE = " \t-|:,]>)"
 #: What stands between the time and the level (process id, thread) is dropped if it is this short.
@@ -71,6 +84,15 @@ class TextReader:
             return self._with_priority(text[found.end() :], from_severity(int(found[1]) & 7))
         return self._text(text)
 
+    def audited(self, text: str) -> Record | None:
+        """Return what a line of the audit log says, or None where it is none."""
+        found = _AUDIT.match(text)
+        if found is None:
+            return None
+        message = f"{found[2]} {text[found.end() :]}"
+        time = self._stamps.value(found[3])
+        return Record(time, hint(message), message, host=found[1] or "", structured=True)
+
     def _access(self, text: str, found: re.Match[str]) -> Record:
         self.form = "access"
         level = from_status(int(found[2])) if found[2] != "-" else Level.unknown
@@ -87,18 +109,18 @@ class TextReader:
         return record
 
     def _text(self, text: str) -> Record:
+        if text[:3] == "-- " and _JOURNAL.match(text):
+            self.form = "plain"
+            return Record(None, Level.unknown, text)
         found = self._stamps.find(text)
         time, rest = None, text
         if found:
             time, start, end = found
             rest = text[end:] if start <= _BEFORE_LEVEL else text
-        level, stop = from_text(rest)
-        if not level and found:
-            # before the time: `MainThread::ERROR::2011-…`, `<11>Nov 29 …`, `I0102 …`
-            if found[1]:
-                level = from_text(text[: found[1]])[0]
-            elif text[:1] in "IWEF":
-                level = from_text(text[:6])[0]
+        if text.startswith(_SLOW):
+            self.form = "slowlog"
+            return Record(time, Level.unknown, text, structured=True)
+        level, stop = _level(text, rest, found[1]) if found else from_text(rest)
         timed = found is not None
         # RFC 5424 wants a T in its time; without it this is `time - name - LEVEL - message`
         modern = found is not None and "T" in text[found[1] : found[2]]
@@ -106,8 +128,8 @@ class TextReader:
         if self.form == "syslog5424" and not level and (word := _SD_LEVEL.search(rest, 0, _SD)):
             level = from_value(word[1])
         named, status = bool(level), None
-        if '"' in text or "tatus" in text:
-            status = _STATUS.search(text)
+        if any(map(text.__contains__, REQUEST)):
+            status = STATUS.search(text)
         if status:
             level = max(level, from_status(int(next(g for g in status.groups() if g))))
         return Record(time, level or hint(message), message, named, service, host, structured=timed)
@@ -144,3 +166,14 @@ class TextReader:
             return form
         self._usual = self._usual or max(self._shapes, key=lambda f: self._shapes[f])
         return self._usual
+
+
+def _level(text: str, rest: str, start: int) -> tuple[Level, int]:
+    """Return the level of a line whose time begins at `start`, and where its word ends in what follows the time."""
+    level, stop = from_text(rest)
+    if rest[:3] in REDIS_SIGNS and REDIS.match(text, 0, start):
+        return max(level, from_word(REDIS_SIGNS[rest[:3]])), max(stop, 3)
+    # before the time: `MainThread::ERROR::2011-…`, `<11>Nov 29 …`, `I0102 …`
+    if not level and (start or text[:1] in "IWEF"):
+        level = from_text(text[: start or 6])[0]
+    return level, stop

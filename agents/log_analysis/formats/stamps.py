@@ -13,9 +13,11 @@ from agents.log_analysis.formats.zones import ZONE
 
 _NAMED = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _HALF = r"(?: ?([AaPp])\.?[Mm]\b\.?)?"
-_CLOCK = rf"(\d{{1,2}}):(\d{{2}}):(\d{{2}})(?:[.,:](\d{{1,9}}))?{_HALF}"
-_DOTTED = rf"(\d{{2}})[:.](\d{{2}})[:.](\d{{2}})(?:[.,:](\d{{1,9}}))?{_HALF}"
-_GLUED = r"(\d{2}):?(\d{2}):?(\d{2})(?:[.,:](\d{1,9}))?"
+#: What is longer is no fraction: the next cell of a row.
+_FRACTION = r"(?:[.,:](\d{1,9})(?!\d))?"
+_CLOCK = rf"(\d{{1,2}}):(\d{{2}}):(\d{{2}}){_FRACTION}{_HALF}"
+_DOTTED = rf"(\d{{2}})[:.](\d{{2}})[:.](\d{{2}}){_FRACTION}{_HALF}"
+_GLUED = rf"(\d{{2}}):?(\d{{2}}):?(\d{{2}}){_FRACTION}"
 _FOREIGN = "|".join(sorted((re.escape(m) for m in MONTHS), key=len, reverse=True))
 
 #: Epoch values outside 1995..2100 are numbers, not times.
@@ -82,7 +84,11 @@ def _named_day_first(m: re.Match[str], _: Dates) -> Moment:
 
 def _asctime(m: re.Match[str], _: Dates) -> Moment:
     clock = seconds(m[3], m[4], m[5], m[6])
-    return day(int(m[8]), month(m[1]), int(m[2])) + clock, m[7]
+    return day(int(m[8]), month(m[1]), int(m[2])) + clock, m[7] or m[9]
+
+
+def _day_month(m: re.Match[str], dates: Dates) -> Moment:
+    return dates.moment(month(m[2]), int(m[1]), seconds(m[3], m[4], m[5], m[6], m[7])), m[8]
 
 
 def _named_month_first(m: re.Match[str], dates: Dates) -> Moment:
@@ -133,10 +139,23 @@ def _tai(m: re.Match[str], _: Dates) -> Moment:
 
 
 def _chinese(m: re.Match[str], _: Dates) -> Moment:
-    half = None if not m[4] else "p" if m[4] in ("下午", "晚上", "午後", "오후") else "a"
-    if half == "a" and m[4] == "中午":
-        half = "p"
-    return day(int(m[1]), int(m[2]), int(m[3])) + seconds(m[5], m[6], m[7] or "0", m[8], half), None
+    clock = seconds(m[5], m[6], m[7] or "0", m[8], _half(m[4]))
+    return day(int(m[1]), int(m[2]), int(m[3])) + clock, m[9]
+
+
+def _loose(m: re.Match[str], _: Dates) -> Moment:
+    clock = seconds(m[5], m[6], m[7] or "0", m[8], m[9] or _half(m[4]))
+    return day(int(m[1]), int(m[2]), int(m[3])) + clock, m[10]
+
+
+def _chinese_yearless(m: re.Match[str], dates: Dates) -> Moment:
+    clock = seconds(m[4], m[5], m[6] or "0", m[7], _half(m[3]))
+    return dates.moment(int(m[1]), int(m[2]), clock), None
+
+
+def _half(word: str | None) -> str | None:
+    """Return the half of the day that a word of its means."""
+    return None if not word else "p" if word in ("中午", "下午", "晚上", "午後", "오후") else "a"
 
 
 def clock_only(m: re.Match[str], dates: Dates) -> Moment:
@@ -150,25 +169,27 @@ def _date_only(m: re.Match[str], _: Dates) -> Moment:
 _PART = r"(?:[.,](\d{1,9}))?"
 _PLAIN = rf"(\d{{2}}):(\d{{2}}):(\d{{2}}){_PART}"
 _HALVES = "上午|下午|晚上|凌晨|早上|中午|午前|午後|오전|오후"
-_WEEKDAY = r"(?:[(（]?(?:星期|周)?[一二三四五六日天][)）]? ?)?"
+_WEEKDAY = r"(?:[(（]?(?:星期|周|週)?[一二三四五六日天月火水木金土][)）]? ?)?"
 _CJK_DATE = rf"(\d{{4}}) ?[年년] ?(\d{{1,2}}) ?[月월] ?(\d{{1,2}}) ?[日일号] ?{_WEEKDAY}"
-_CJK_CLOCK = rf"(\d{{1,2}})[:：时時](\d{{2}})(?:[:：分](\d{{2}}){_PART})?"
+_CJK_CLOCK = rf"(\d{{1,2}})[:：时時시] ?(\d{{1,2}})(?:[:：分분] ?(\d{{1,2}}){_PART})?"
+#: Dates in digits as people in East Asia write them: one digit is enough, and the half of the day may come first.
+_LOOSE_DATE = rf"(?<![\d.])(\d{{4}})[-/.](\d{{1,2}})[-/.](\d{{1,2}})(?:[ T,;|]{{1,3}}| - ){_WEEKDAY}"
 _NO_YEAR = r"(?! (?:[A-Z]{3,4} )?\d{4}\b)"
 
 _ALL: list[tuple[str, Reader]] = [
     (rf"(?<![\d.])(\d{{4}})[-/.](\d{{2}})[-/.](\d{{2}})[T _-]{_DOTTED}{ZONE}", _full),
     (rf"(?<!\d)(\d{{1,2}})[/ -]({_NAMED})[/ -](\d{{4}})[: ]{_CLOCK}{ZONE}", _named_day_first),
-    (rf"({_NAMED}) +(\d{{1,2}}) {_PLAIN}{ZONE} (\d{{4}})\b", _asctime),
+    (rf"({_NAMED}) +(\d{{1,2}}) {_PLAIN}{ZONE} (\d{{4}})\b{ZONE}", _asctime),
     (
         rf"\b({_NAMED})[a-z]{{0,6}} +(\d{{1,2}})(?:,? (\d{{4}}),?)? {_CLOCK}{ZONE}{_NO_YEAR}",
         _named_month_first,
     ),
-    (rf"(?<!\d)(\d{{4}})(\d{{2}})(\d{{2}})[-.T ]?{_GLUED}(Z|[+-]\d{{4}})?(?!\d)", _glued),
+    (rf"(?<!\d)(\d{{4}})(\d{{2}})(\d{{2}})[-.T: ]?{_GLUED}(Z|[+-]\d{{4}})?(?!\d)", _glued),
     (rf"(?<!\d)(\d{{2}})/(\d{{2}})/(\d{{2}}) {_PLAIN}(?! ?[AP]M)", _short_year),
     (r"^(\d{2})(\d{2})(\d{2}) (\d{2}| \d)(\d{2})(\d{2})()(?= )", _short_year),
-    (r"^(\d{2})(\d{2})(\d{2}) ([ \d]\d):(\d{2}):(\d{2})()(?=\s)", _short_year),
+    (r"^(?:# Time: )?(\d{2})(\d{2})(\d{2}) ([ \d]\d):(\d{2}):(\d{2})()(?=\s|$)", _short_year),
     (
-        rf"(?<!\d)(\d{{1,2}})[-/.](\d{{1,2}})[-/.](\d{{4}}|\d{{2}})[ T,]+{_CLOCK}{ZONE}",
+        rf"(?<!\d)(\d{{1,2}})[-/.](\d{{1,2}})[-/.](\d{{4}}|\d{{2}})[ T,:-]{{1,4}}{_CLOCK}{ZONE}",
         _numeric,
     ),
     (r"^[IWEF](\d{2})(\d{2}) (\d{2}):(\d{2}):(\d{2})(?:[.,:](\d{1,9}))?", _month_day),
@@ -177,7 +198,10 @@ _ALL: list[tuple[str, Reader]] = [
     (rf"(?<!\d)(\d{{4}})-W(\d{{2}})-(\d)T{_PLAIN}{ZONE}", _week),
     (r"^@([0-9a-f]{16})([0-9a-f]{8})", _tai),
     (r"^(?:- |\[|#\+)?(\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?=[\]\s:,|]|$)", _epoch),
-    (rf"{_CJK_DATE}({_HALVES})? ?{_CJK_CLOCK}", _chinese),
+    (rf"{_CJK_DATE}({_HALVES})? ?{_CJK_CLOCK}{ZONE}", _chinese),
+    (rf"{_LOOSE_DATE}({_HALVES})? ?{_CJK_CLOCK}{_HALF}{ZONE}", _loose),
+    (rf"(?<!\d)(\d{{1,2}})[月월] ?(\d{{1,2}})[日일] ?({_HALVES})? ?{_CJK_CLOCK}", _chinese_yearless),
+    (rf"(?<!\d)(\d{{1,2}})[ -]({_NAMED}) {_CLOCK}{ZONE}", _day_month),
     (
         rf"^(?:<\d{{1,3}}>)?({_FOREIGN})\.? +(\d{{1,2}})(?:,? (\d{{4}}),?)? {_CLOCK}{ZONE}",
         _named_month_first,
@@ -187,7 +211,7 @@ _ALL: list[tuple[str, Reader]] = [
         _named_day_first,
     ),
     (r"^\[?(\d{4})-(\d{2})-(\d{2})(?=[\s\],|])", _date_only),
-    (rf"^(?:\d+ )?\[?{_CLOCK}(?=[\]\s|])", clock_only),
+    (rf"^(?:\d{{1,10}} {{1,8}}|\[pid {{1,8}}\d{{1,10}}\] )?\[?{_CLOCK}(?=[\]\s|])", clock_only),
 ]
 #: A line is looked through for all of them at once, and the first that fits it wins.
 SPELLINGS = Spellings(_ALL)

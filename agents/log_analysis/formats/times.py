@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +17,13 @@ __all__ = ["HEAD", "Stamps", "from_number", "iso"]
 HEAD = 160
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock has no zone
 _EPOCH_UTC = _EPOCH.replace(tzinfo=UTC)
+_DIGITS = 12
+_Fit = tuple[re.Match[str], Reader]
+#: A stamp that begins so near the start of a line is the line's own.
+_FIRST = 12
+_YEAR = re.compile(r"\d{4}")
+#: What stands between a stamp that was put before a line, as by syslog, and the line.
+_PUT_BEFORE = re.compile(r"\s?(?:[\w.:-]{1,255} [\w./()@:-]{1,60}?(?:\[\d{1,10}\])?: ?)?\W{0,3}")
 _NUMBER = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 #: Said of a file whose stamps leave something out; another zone takes the place of UTC.
 _ZONELESS = "time stamps name no zone: taken as UTC"
@@ -98,19 +105,16 @@ class Stamps:
 
     def find(self, text: str) -> tuple[float, int, int] | None:
         """Return epoch seconds and the span of the first stamp near the start of a line."""
-        for search, reader in SPELLINGS.within(text[:HEAD]):
-            found = search(text, 0, HEAD)
-            if found is not None and (moment := self._read(found, reader)) is not None:
+        for found, reader, beside in _fitting(text):
+            for other, its in beside if reader is not clock_only else ():
+                self._meet(other, its)
+            if (moment := self._read(found, reader)) is not None:
                 return moment, found.start(), found.end()
         return None
 
     def fits(self, text: str) -> tuple[int, int] | None:
         """Return where the first spelling stands that fits a line, whether or not it is a time that there is."""
-        for search, _ in SPELLINGS.within(text[:HEAD]):
-            found = search(text, 0, HEAD)
-            if found is not None:
-                return found.span()
-        return None
+        return next((found.span() for found, _, _ in _fitting(text)), None)
 
     def trial(self) -> Stamps:
         """Return a copy to try things with: what this one knows of the order of lines stays as it is."""
@@ -127,6 +131,12 @@ class Stamps:
         except (ValueError, OverflowError):
             return None
 
+    def _meet(self, found: re.Match[str], reader: Reader) -> None:
+        try:
+            self._dates.meet(reader(found, self._dates)[0])
+        except (ValueError, OverflowError):
+            return
+
     def _utc(self, local: float, zone: str | None) -> float:
         if zone:
             return local if zone == "Z" else local - self._zone.offset(zone, local)
@@ -134,11 +144,11 @@ class Stamps:
         return self._zone.utc(local)
 
     def value(self, value: Any) -> float | None:
-        """Return epoch seconds of a field: a number, a text, or MongoDB's `{"$date": …}`."""
+        """Return epoch seconds of a field: a number, a text, or what MongoDB, log4j and protobuf write as a mapping."""
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, dict):
-            return self.value(value.get("$date", value.get("$numberLong")))
+            return self.value(_whole(value))
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
         return from_number(float(value)) if -1e300 < value < 1e300 else None  # noqa: PLR2004 - what a float holds
@@ -159,6 +169,44 @@ class Stamps:
             return number
         found = self.find(text)
         return None if found is None else found[0]
+
+
+def _fitting(text: str) -> Iterator[tuple[re.Match[str], Reader, Sequence[_Fit]]]:
+    """Yield what may be the stamp of a line, the likeliest first, with stamps beside it that may tell its year.
+
+    The likeliest is what stands first in the line, before a moment that the line only tells of. A stamp without a
+    year may have been put before a line that has its own: then that comes first.
+    """
+    first: _Fit | None = None
+    later: list[_Fit] = []
+    for search, reader in SPELLINGS.within(text[:HEAD]):
+        found = search(text, 0, HEAD)
+        if found is None:
+            continue
+        if found.start() > _FIRST or first is not None:
+            later.append((found, reader))
+        elif _YEAR.search(found[0]):
+            yield found, reader, ()  # nothing goes before it: others are looked for where it is none
+        else:
+            first = found, reader
+    if first is not None:
+        dated = [one for one in later if one[0].start() >= first[0].end() and _YEAR.search(one[0][0])]
+        if dated and _PUT_BEFORE.fullmatch(text, first[0].end(), dated[0][0].start()):
+            yield *dated[0], ()
+        yield *first, dated
+    for found, reader in later:
+        yield found, reader, ()
+
+
+def _whole(value: dict[str, Any]) -> Any:
+    """Return the one value of a time that is a mapping: `{"$date": …}`, or seconds and nanoseconds apart."""
+    whole = value.get("epochSecond", value.get("seconds"))
+    parts = value.get("nanoOfSecond", value.get("nanos", 0))
+    if isinstance(whole, str) and whole.isdecimal() and len(whole) <= _DIGITS:
+        whole = int(whole)
+    if isinstance(whole, int) and isinstance(parts, int) and 0 <= parts < 10**9 and abs(whole) < 10**_DIGITS:
+        return whole + parts / 1e9
+    return value.get("$date", value.get("$numberLong"))
 
 
 def _real(moment: float) -> float | None:

@@ -116,3 +116,13 @@ def _names(text: str) -> bool:
 def late(text: str) -> bool:
     """Tell whether a line with a time of its own may yet be inside a trace."""
     return _LATE.search(text, 0, 200) is not None
+
+
+def begins(text: str) -> bool:
+    """Tell whether a line without framing begins an event, whatever stands before it."""
+    first = text[:1]
+    if first == "{":
+        return True
+    if not first or first in " \t" or inside(text) or late(text):
+        return False
+    return not (heads(text) or python_end(text) or go_call(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from kernel.errors import Correctable
 
@@ -25,11 +25,12 @@ _AMBIGUOUS = {
     "PST": (-8, 8),
     "AST": (-4, 3),
 }
-#: What a stamp may carry as its zone, longest names first.
+_REGIONS = "Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific"
+#: What a stamp may carry as its zone, longest names first; PHP writes the name of a place.
 ZONE = (
     r"(?: ?(Z|[+-]\d{2}(?::?\d{2})?|"
     + "|".join(sorted(({*_HOURS, *_AMBIGUOUS} - {"Z"}), key=lambda n: (-len(n), n)))
-    + r")(?![A-Za-z0-9]))?"
+    + rf"|(?:{_REGIONS})/[A-Za-z_/-]{{2,40}})(?![A-Za-z0-9]))?"
 )
 _FIXED = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?")
 #: Clock changes fall on quarters of an hour.
@@ -65,6 +66,23 @@ def _numeric(text: str) -> float:
     if seconds > _DAY:
         raise ValueError(text)
     return float(-seconds if text[0] == "-" else seconds)
+
+
+@lru_cache(maxsize=1)
+def _places() -> frozenset[str]:
+    """Return the names there are: what a log says is looked up, and never a path."""
+    return frozenset(available_timezones())
+
+
+@lru_cache(maxsize=4096)
+def _of_place(name: str, quarter: int) -> float | None:
+    """Return the offset of a place at a local time, or None where there is no such place."""
+    offset = ZoneInfo(name).utcoffset(_wall(quarter * _QUARTER)) if name in _places() else None
+    return offset.total_seconds() if offset is not None else None
+
+
+def _wall(local: float) -> datetime:
+    return datetime(1970, 1, 1) + timedelta(seconds=int(local))  # noqa: DTZ001 - a wall clock has no zone
 
 
 @lru_cache(maxsize=64)
@@ -114,6 +132,9 @@ class Zone:
         hours = _HOURS.get(name)
         if hours is not None:
             return hours * 3600.0
+        if "/" in name:
+            there = _of_place(name, int(local // _QUARTER))
+            return self._offsets(local)[0] if there is None else there
         choices = [h * 3600.0 for h in _AMBIGUOUS[name]]
         here = self._offsets(local)[0]
         taken = here if here in choices and self._zone is not UTC else choices[0]
@@ -125,7 +146,7 @@ class Zone:
         key = 0 if self._fixed else int(local // _QUARTER)
         found = self._memo.get(key)
         if found is None:
-            wall = datetime(1970, 1, 1) + timedelta(seconds=int(local))  # noqa: DTZ001 - a wall clock has no zone
+            wall = _wall(local)
             both = [self._zone.utcoffset(wall.replace(tzinfo=self._zone, fold=fold)) for fold in (0, 1)]
             found = [offset.total_seconds() if offset else 0.0 for offset in both]
             if len(self._memo) > _MEMO_LIMIT:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agents.log_analysis.formats.documents import Document
+from agents.log_analysis.formats.documents import may_open
 from agents.log_analysis.formats.events import Event, begins
 from agents.log_analysis.formats.parsing import Parser, Record
 from agents.log_analysis.scanning.moments import Moments, Stamp
@@ -111,7 +111,7 @@ class Learner:
 def alone(event: Event, text: str) -> bool:
     """Tell whether an event is one whole line that nothing goes on, and that goes on nothing."""
     record = event.record
-    joined = event.lines != 1 or event.root or event.waits or Document.opens(text)
+    joined = event.lines != 1 or event.root or event.waits or may_open(text)
     return begins(text) and not (joined or record.framed or record.stream or record.part or record.more)
 
 

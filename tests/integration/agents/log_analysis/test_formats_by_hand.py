@@ -51,11 +51,11 @@ LNAV = [
     ),
     Fact(
         "logfile_docker_compose.0", 22, "2024-04-25T05:32:35.018Z", "2024-04-25T05:54:43.948Z", "compose",
-        {"warning": 2},
+        {"warning": 2, "info": 9},
     ),
     Fact(
         "logfile_docker_compose_with_ts.0", 22, "2024-04-25T05:32:35.584Z", "2024-04-25T05:54:43.948Z", "compose",
-        {"warning": 2},
+        {"warning": 2, "info": 9},
     ),
     Fact(
         "logfile_ecs_log.json", 5, "2025-01-13T09:58:13.631Z", "2025-01-13T09:58:13.634Z", "ecs",
