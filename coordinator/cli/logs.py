@@ -37,10 +37,10 @@ def overview(
 
     Example: nightdesk logs overview '/var/log/checkout/*.log*' --plot timeline.svg
     """
-    from coordinator.cli import logs_files, logs_overview, logs_text, logs_view
+    from coordinator.cli import logs_overview, logs_plot, logs_text, logs_view
 
     if plot is not None:
-        logs_files.check_plot(plot, files)
+        logs_plot.check_plot(plot, files)
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
     found, timeline = logs.overview(), logs.timeline()
     if plot is not None:
@@ -51,7 +51,7 @@ def overview(
             for group in logs.changes().get("groups", [])
             for row in group["changes"][:1]
         ]
-        logs_files.write_plot(plot, timeline, marks, utc=utc)
+        logs_plot.write_plot(plot, timeline, marks, utc=utc)
     if as_json:
         logs_text.print_document({**found, "timeline": timeline, "notes": logs.notes, **attempt.told()})
     else:
