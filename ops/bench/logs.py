@@ -40,6 +40,7 @@ def ours(messages: Sequence[str], name: str) -> list[str]:
     del name
     miner = Miner()
     found = [miner.add(message) for message in messages]
+    miner.settle()
     texts = {one: miner.templates[miner.final(one)].text() for one in set(found)}
     return [texts[one] for one in found]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agents.log_analysis.mining.settling import WORDS, variable
 from agents.log_analysis.mining.templates import Template
+from agents.log_analysis.mining.variation import MEMBERS, looks_like_value, varied
 from agents.log_analysis.mining.words import WILD
 
 #: So many words seen at one place of otherwise equal lines make that place a variable. Fewer are kept apart:
@@ -31,6 +33,8 @@ class Index:
         self._wild: dict[tuple[str, int, str], list[int]] = {}
         self._places: dict[int, list[int]] = {}
         self._buckets: dict[tuple[str, int, str], list[int]] = {}
+        #: Those that begin with what looks like a value: their first word need not be the same.
+        self._named: dict[tuple[str, int], list[int]] = {}
 
     def __len__(self) -> int:
         return len(self.exact) + len(self._places) + sum(map(len, self._buckets.values()))
@@ -60,6 +64,8 @@ class Index:
         self.exact[group.partition("/")[0], tokens] = self.exact[group, tokens] = number
         first = tokens[0] if tokens else ""
         self._buckets.setdefault((group, len(tokens), first), []).append(number)
+        if looks_like_value(tokens, 0):
+            self._named.setdefault((group, len(tokens)), []).append(number)
         if template.merged:  # values found by masking match exactly; only merged places need a search
             self._wild.setdefault((group, len(tokens), first), []).append(number)
         if len(tokens) <= 1:
@@ -88,7 +94,8 @@ class Index:
             if members:
                 self.unite([number, *members], (*tokens[:place], WILD, *tokens[place + 1 :]))
                 return
-        self._unite_similar(number)
+        if not self._unite_varied(number):
+            self._unite_similar(number)
 
     def _values(self, mine: str, place: int, like: list[int]) -> list[int]:
         """Return the names that are values here, for one of the templates has a value at their place.
@@ -118,6 +125,26 @@ class Index:
         ]
         self.unite([*members, number], tokens)
 
+    def _unite_varied(self, number: int) -> bool:
+        """Merge a template with those that differ from it in the same few places; return whether there were such."""
+        group, tokens = self._templates[number].group, self._templates[number].tokens
+        bucket = self._buckets[group, len(tokens), tokens[0] if tokens else ""]
+        if looks_like_value(tokens, 0):
+            bucket = self._named[group, len(tokens)]
+        near = [n for n in bucket[-_COMPARED:] if n != number and self._templates[n].alias < 0]
+        found = (
+            varied(tokens, {n: self._templates[n].tokens for n in near}) if len(near) + 1 >= MEMBERS else None
+        )
+        if found is None:
+            return False
+        places = found.places
+        self.unite(
+            [number, *found.members], tuple(WILD if i in places else token for i, token in enumerate(tokens))
+        )
+        keep = self.final(number)
+        self.swallow(keep, self._templates[keep].tokens)
+        return True
+
     def _unite_similar(self, number: int) -> None:
         template = self._templates[number]
         tokens = template.tokens
@@ -136,6 +163,15 @@ class Index:
             self.unite([best, number], tokens)
             keep = self.final(number)
             self.swallow(keep, self._templates[keep].tokens)
+
+    def settle(self) -> None:
+        """Merge rare templates without a group that differ in a name alone."""
+        for like in [numbers for numbers in self._places.values() if len(numbers) >= WORDS]:
+            live = sorted({n for n in like if self._templates[n].alias < 0})
+            if live and not self._templates[live[0]].group:
+                tokens = variable([self._templates[n] for n in live])
+                if tokens:
+                    self.unite(live, tokens)
 
     def unite(self, members: Iterable[int], tokens: tuple[str, ...]) -> None:
         """Merge templates into the oldest of them, which takes the new tokens and what they had widened so far."""

@@ -30,6 +30,9 @@ _AFTER_SIGNS = ",:;)]\"'"
 #: `RequestID: abcdef`: an id is a value though it may be made of letters alone.
 _ID = re.compile(r"(?i)[\w.-]{0,64}id[:=]")
 
+#: `Set(a, b)`, `[main, jobs, mail]`: a list is one word; with names in it, `(rank=1, bit=2)`, it is a sentence.
+_ITEM = r"(?:[^\s\[\](){},=:;\"']|:(?=\d))"
+_LISTED = re.compile(rf"[\[({{]{_ITEM}{{1,64}}(?:, {_ITEM}{{1,64}}){{1,40}}[\])}}]")
 _QUOTED = re.compile(r'="[^"]{1,200}"')
 _DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d|\d\d?[-/]\d\d?[-/]\d{2,4}")
 _TIME_OR_YEAR = re.compile(r"\d\d?:\d\d(?::\d\d)?(?:[.,]\d{1,9})?Z?|\d{1,2}|(?:19|20)\d\d|[+-]\d{4}")
@@ -64,9 +67,11 @@ class Masked(NamedTuple):
 
 
 def words_of(message: str) -> list[str]:
-    """Split a message into words; a quoted value behind a sign is part of its word."""
+    """Split a message into words; a quoted value behind a sign, or a list, is one word."""
     if '="' in message:
         message = _QUOTED.sub(_closed, message)
+    if ", " in message and ("(" in message or "[" in message or "{" in message):
+        message = _LISTED.sub(_closed, message)
     return message.split(None, TOKEN_LIMIT)[:TOKEN_LIMIT]
 
 
@@ -121,7 +126,9 @@ def _joined(words: list[str], pairs: list[tuple[str, str]]) -> Masked:
             last, previous = keys[-1], word
             continue
         names = key != WILD and (previous in _BEFORE_NAMES or previous[-1:] in _SIGNS)
-        if names and _names(previous, words, position):
+        if names and previous.endswith('":'):
+            key = fine  # noqa: PLW2901 - `"event": "paid"` is no value before it proves to be one
+        elif names and _names(previous, words, position):
             key = fine = WILD + word[len(word.rstrip(TRAIL)) :]  # noqa: PLW2901 - the word is a name after all
         keys.append(key)
         shown.append(fine)

@@ -11,6 +11,7 @@ from agents.log_analysis.mining.masking import WILD, Masked, Masker, words_of
 from agents.log_analysis.mining.parameters import Parameter, Values
 from agents.log_analysis.mining.states import dumped, loaded
 from agents.log_analysis.mining.templates import PLACES, Template
+from agents.log_analysis.mining.words import BLANK
 
 __all__ = ["DISTINCT_LIMIT", "TEMPLATE_LIMIT", "Miner", "Template"]
 
@@ -35,9 +36,12 @@ def _no_part(_group: str, _message: str) -> str:
 
 
 def _shape(message: str) -> bytes:
-    """Return the message with every number as 0: a third of the cost of a pattern, and this is done for each line."""
+    """Return the message with every number as 0: a third of the cost of a pattern, and this is done for each line.
+
+    Very long numbers become 00 or more, which only makes them shapes of their own.
+    """
     digits = message.encode("utf-8", "surrogatepass").translate(_DIGITS)
-    return digits.replace(b"0000", b"0").replace(b"00", b"0").replace(b"00", b"0").replace(b"00", b"0")
+    return digits.replace(b"0000", b"0").replace(b"00", b"0").replace(b"00", b"0")
 
 
 class Miner:
@@ -85,7 +89,7 @@ class Miner:
             known = self._messages.get((group, _shape(_HASHES.sub("0", message))))
         words = words_of(message)
         return (
-            [words[place] for place in known[1]]
+            [words[place].replace(BLANK, " ") for place in known[1]]
             if known
             else [w for w in words if any(c.isdigit() for c in w)]
         )
@@ -131,6 +135,14 @@ class Miner:
             self.templates[ours].absorb(theirs)
             moved[number] = ours
         return {n: self.final(moved[other.final(n)]) for n in range(len(other.templates))}
+
+    def settle(self) -> None:
+        """Merge what came about once each and differs in a name alone; for the end of a log, when all is known.
+
+        What has a group (errors, say) stays as it is: two rare failures must not become one.
+        """
+        self._file_all()
+        self._index.settle()
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to go on later, as plain JSON."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 
 from agents.log_analysis.mining.parameters import Parameter, Values
 from agents.log_analysis.mining.words import BLANK, TRAIL, WILD
@@ -102,11 +103,41 @@ def value_of(source: str) -> str:
 
 def _both(old: str, new: str, token: str) -> str:
     """Return how a place reads when lines read it in two ways: a name and a sign they share stay."""
+    if token != WILD and (pieces := token.split(WILD))[1:]:
+        olds, news = _holes(old, pieces), _holes(new, pieces)
+        if olds and news:
+            values = map(_value, olds, news)
+            return "".join(chain.from_iterable(zip_longest(pieces, values, fillvalue="")))
     start = _shared(old, new)
     start = start[: max(start.rfind(sign) for sign in _SIGNS) + 1]
     end = _shared(old[len(start) :][::-1], new[len(start) :][::-1])
     end = end[: len(end) - len(end.lstrip(_ENDS))][::-1]
     return f"{start}{WILD}{end}" if start or end else token
+
+
+def _value(old: str, new: str) -> str:
+    """Return how one value reads in two ways; lists of one length read so item by item."""
+    if old == new:
+        return old
+    olds, news = old.split(", "), new.split(", ")
+    if len(olds) != len(news):
+        return WILD
+    return ", ".join(a if a == b else _both(a, b, WILD) for a, b in zip(olds, news, strict=True))
+
+
+def _holes(shown: str, pieces: list[str]) -> list[str]:
+    """Return what stands between the pieces of a token in one of its readings; nothing where it reads otherwise."""
+    found, place = [], len(pieces[0])
+    if not shown.startswith(pieces[0]):
+        return []
+    for piece in pieces[1:-1]:
+        end = shown.find(piece, place)
+        if end < 0:
+            return []
+        found.append(shown[place:end])
+        place = end + len(piece)
+    end = len(shown) - len(pieces[-1])
+    return [*found, shown[place:end]] if place <= end and shown.endswith(pieces[-1]) else []
 
 
 def _shared(one: str, two: str) -> str:

@@ -11,7 +11,7 @@ _LEAD = "([{<\"'"
 
 #: Delimiters inside a word, and a piece between them that carries a digit.
 #: Scripts written without blanks end a piece: the number in `用户123登录失败` is a value, its neighbours are not.
-_PART = r"[^\s\[\]()=,:;\"'<>{}|/\u0080-\U0010ffff]*"
+_PART = r"[^\s\[\]()=,:;\"'<>{}|/#\u0080-\U0010ffff]*"
 _VALUE = re.compile(_PART + r"[0-9]" + _PART)
 _MERGED = re.compile(r"<\*>(?:[:/,.-]+<\*>)+")
 _SIGNED = frozenset(["<<*>", "-<*>", "+<*>", "<*>%", "#<*>", "/<*>"])
@@ -37,16 +37,35 @@ _PATH = re.compile(
 )
 #: A path behind a sign or a bracket: `chdir(/p/gb2)`, `Error Path:/home/x`.
 _INNER_PATH = re.compile(r"(?<=[(\[=:,\"'])(?:/[\w.@~%+*$-]+)+/?")
+_INNER_URL = re.compile(r"(?<=[=(\[\"'<])[a-z][a-z\d+.-]{1,20}://[^\s,;\"'()\[\]{}<>|]+")
 _MAC_SIGNS = 5
 _MAC = re.compile(r"(?:[\dA-Fa-f]{2}[:-]){5,31}[\dA-Fa-f]{2}")
 #: `rhost=db.example.org`, `path=/a/b`: a value that is more than a word.
-_ASSIGNED = re.compile(r"(?<=[\w\])]=)(?!<)[^\s=,;()\"']*[./\\-][^\s=,;()\"']*")
+_ASSIGNED = re.compile(r"(?<=[\w\])]=)(?!<)[^\s=,;()\[\]{}\"']*[./\\-][^\s=,;()\[\]{}\"']*")
 #: `user=root`: the word before the sign says that a name follows.
 _NAME_ASSIGNED = re.compile(r"(?i)((?:user|host|name|login|account)=)([^\s=,;\"'()\[\]{}]+)")
-_BOOLEAN = re.compile(r"(?i)(?<![\w.<>/-])(?:true|false)(?![\w.<>/-])|(?<==)(?:null|none|nil)(?![\w.<>/-])")
+_BOOLEAN = re.compile(
+    r"(?i)(?<![\w.<>/-])(?:true|false|[a-f]{7,})(?![\w.<>/-])|(?<==)(?:null|none|nil)(?![\w.<>/-])"
+)
 #: `tag="View Lock"`: what is quoted behind a sign is one value, blanks and all (they come as BLANK).
 _QUOTED = re.compile(r"(?<==)([\"'])[^\"']*\1")
 BLANK = "\ue000"
+#: `[a, b, c]`, with blanks as BLANK.
+_LIST = re.compile(r"[\[({][^\[\](){}]{1,200}[\])}]")
+
+#: `'orders'`, `("orders"),`: a word in quotes is a value, though it may never change; before a colon it is a key.
+_QUOTED_WORD = re.compile(r"([\[({<]*([\"']))([^\"'\s]+)(\2[,.;)\]}>]*)")
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}\.[A-Za-z]{2,12}")
+#: `com.example.orders.Reader`: which package or class it is seldom makes another kind of line, which error does.
+_DOTTED = re.compile(r"(?!\S*(?:Exception|Error)$)[A-Za-z_][\w$]*(?:\.[A-Za-z_$][\w$]*){2,12}")
+#: `服务[shop-api]注册成功`, `用户：ann，`, `“张伟”`: in scripts without blanks, signs tell values from words.
+_NAMED_AMONG = re.compile(r"(?<=[\[【「（：=])[A-Za-z/][\w./?=@-]*|(?<=“)[^”<>]{1,64}(?=”)", re.ASCII)
+#: `[]`, `parameters={}`, `ruser=`: a value that is empty this time.
+_EMPTY = re.compile(
+    r"(?<=\[)(?=\])|(?<=\{)(?=\})|(?<=\w=)(?=[,;)\]}]|$)|(?<=\w\()(?=\))|(?<=^\")(?=\"$)|(?<=^')(?='$)"
+)
+
+_NOTHING = ('""', "''")
 
 #: `core.2275`, `CPU#0`, `Server@33557fe4`, `enable.....0`: the part before the sign is a word.
 _NUMBERED = re.compile(
@@ -65,8 +84,8 @@ CALENDAR = re.compile(r"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|
 #: A longer word is a dump, whatever it holds. It also bounds what the patterns here can cost.
 _LONGEST = 256
 _SIGN = re.compile(r"[A-Za-z_.]{1,64}[:=](?!//)")
-#: Words of letters alone that are values: days and months, booleans, and a dump's word (no language has such a one).
-_VALUE_WORD = re.compile(CALENDAR.pattern + r"|[tT]rue|[fF]alse|TRUE|FALSE|[a-f]{8,}")
+#: Words of letters alone that are values: days and months, booleans, and a dump's word (no log has such a one).
+_VALUE_WORD = re.compile(CALENDAR.pattern + r"|[tT]rue|[fF]alse|TRUE|FALSE|[a-f]{7,}")
 
 
 def mask_word(word: str) -> tuple[str, str]:
@@ -75,17 +94,46 @@ def mask_word(word: str) -> tuple[str, str]:
     tail = word[len(core) :]
     if core.isalpha():
         return (both := WILD + tail if _VALUE_WORD.fullmatch(core) else word), both
+    if core.isdigit():
+        return (both := WILD + tail), both
     if len(word) > _LONGEST:
         sign = _SIGN.match(word)
         return (both := (sign[0] if sign else "") + WILD), both
     if word == "()":
         return "(<*>)", "(<*>)"  # a value that is empty this time
+    if BLANK in word and (found := _LIST.search(word)):
+        return _listed(word[: found.start()], found[0], word[found.end() :])
+    if ("'" in word or '"' in word) and (found := _QUOTED_WORD.fullmatch(word)):
+        return f"{found[1]}{WILD}{found[4]}", found[1] + mask_word(found[3])[1] + found[4]
+    coarse, fine = _masked(word, core, tail)
+    if not word.isascii():
+        coarse = _NAMED_AMONG.sub(WILD, coarse)
+    empty = "=" in word or "()" in word or "[]" in word or "{}" in word or word in _NOTHING
+    return _EMPTY.sub(WILD, coarse) if empty else coarse, fine
+
+
+def _listed(head: str, listed: str, rest: str) -> tuple[str, str]:
+    """Mask a list in brackets: it is one value, however many it lists."""
+    before, after = mask_word(head), mask_word(rest)
+    fine = " ".join(mask_word(piece)[1] for piece in listed[1:-1].split(BLANK))
+    return (
+        f"{before[0]}{listed[0]}{WILD}{listed[-1]}{after[0]}",
+        f"{before[1]}{listed[0]}{fine}{listed[-1]}{after[1]}",
+    )
+
+
+def _masked(word: str, core: str, tail: str) -> tuple[str, str]:
     bare = core.lstrip(_LEAD)
     if whole := _whole(bare):
         head = core[: len(core) - len(bare)]
         return head + whole[0] + tail, head + whole[1] + tail
+    if "://" in core:
+        word, core = _INNER_URL.sub(WILD, word), _INNER_URL.sub(WILD, core)
     if "=" in word:
         return _assigned(word)
+    if "." in bare and tail[:1] != ":" and _DOTTED.fullmatch(bare):
+        head = core[: len(core) - len(bare)]
+        return head + WILD + tail, head + _tidy(_VALUE.sub(_fine, bare)) + tail
     core = _INNER_PATH.sub(WILD, core) if "/" in core else core
     if _DIGIT.search(core) is None:
         return (both := _BOOLEAN.sub(WILD, core) + tail), both
@@ -100,7 +148,7 @@ def _whole(bare: str) -> tuple[str, str] | None:
         return WILD, WILD
     if (colon or "-" in bare) and _MAC.fullmatch(bare):
         return WILD, WILD
-    if "." in bare and _HOST.fullmatch(bare):
+    if "." in bare and (_HOST.fullmatch(bare) or ("@" in bare and _MAIL.fullmatch(bare))):
         return WILD, WILD
     if colon and (found := _SOURCE_LINE.fullmatch(bare)):
         return WILD, f"{found[1]}:{WILD}"

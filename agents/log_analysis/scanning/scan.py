@@ -143,6 +143,7 @@ class Scan:
         if readers == 1 or not self._read_apart(opened, readers, pace):
             self._read_here(opened, pace)
         self._ledger.table.flush()
+        self.miner.settle()
         for one in opened:
             self.facts[one.number].notes[:0] = _notes(one.body)
         if not self.files and self.problems:
