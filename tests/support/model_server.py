@@ -303,7 +303,7 @@ class ModelServer:
     def ends(self) -> list[dict[str, Any]]:
         return self.lines("end")
 
-    async def until(self, condition: Callable[[], Any], seconds: float = 5.0) -> None:
+    async def until(self, condition: Callable[[], Any], seconds: float = 60.0) -> None:
         """Wait for a state of the record."""
         async with asyncio.timeout(seconds):
             while not condition():

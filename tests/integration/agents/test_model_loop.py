@@ -95,7 +95,7 @@ async def test_a_model_looks_searches_is_corrected_by_the_checker_and_ends(run: 
         assert "does not say" in last
 
 
-async def test_a_finding_that_cannot_be_proved_is_left_out_and_said(run: Run) -> None:
+async def test_what_cannot_be_proved_is_left_out_and_said_and_the_routine_looks_itself(run: Run) -> None:
     lie = {
         "answer": "x",
         "findings": [{"title": "t", "evidence": [{"source": "{source}", "line": 99, "quote": "no"}]}],
@@ -103,8 +103,11 @@ async def test_a_finding_that_cannot_be_proved_is_left_out_and_said(run: Run) ->
     async with run(call("overview"), {**call("finish", **lie), "times": 0}) as (desk, _):
         await desk.settle()
         report = desk.report("run-1")
-        assert report.findings == []
-        assert any(":99 does not exist" in n.why for n in report.not_done)
+        assert [e.line for f in report.findings[:1] for e in f.evidence[:1]] == [3]
+        assert report.assignments[0].brain == "routine"
+        (why,) = [n.why for n in report.not_done if n.what == "an answer of the model"]
+        assert ":99 does not exist" in why
+        assert why.endswith("; the routine answered")
 
 
 async def test_a_citation_of_what_was_not_served_is_sent_back_once_then_stripped(run: Run) -> None:
@@ -153,17 +156,19 @@ async def test_retry_after_is_a_floor_and_a_cut_stream_is_said_again(run: Run) -
         assert any(d.superseded for d in deltas)
 
 
-async def test_a_loop_of_identical_calls_ends_within_eight_turns_with_a_partial_answer(run: Run) -> None:
+async def test_a_loop_of_identical_calls_ends_soon_and_the_routine_answers(run: Run) -> None:
     async with run({**call("search", pattern="nothing"), "text": "still looking", "times": 0}) as (
         desk,
         server,
     ):
         await desk.settle()
         report = desk.report("run-1")
+        assert len(server.requests) == 4
         assert report.usage.turns <= 8
         assert report.state == "succeeded"
-        assert any("the same call again and again" in n.why for n in report.not_done)
-        assert report.usage.calls <= 3
+        assert [e.line for f in report.findings[:1] for e in f.evidence[:1]] == [3]
+        (why,) = [n.why for n in report.not_done if n.what == "an answer of the model"]
+        assert "the same call again and again" in why
         tools = [t["function"]["name"] for t in server.requests[-1]["body"]["tools"]]
         assert tools == ["finish"]
 
@@ -195,7 +200,7 @@ async def test_cancel_closes_the_models_stream(run: Run) -> None:
         working = asyncio.create_task(worker.work("run-1:analyse", lambda _line: None))
         await server.until(lambda: server.requests)
         worker.stop("run-1", "cancelled")
-        await asyncio.wait_for(working, 5)
+        await asyncio.wait_for(working, 30)
         await server.until(lambda: server.ends and server.ends[-1]["ended"] == "disconnected")
 
 

@@ -129,7 +129,7 @@ async def test_entries_of_another_make_are_kept_too(parts: Parts) -> None:
 async def test_whoever_waits_for_a_request_that_cannot_be_read_is_told(parts: Parts) -> None:
     put(parts, sound("coordinator.submit", "run-1", body="W1tdLCB7fSwge3"))
     await parts.dead_letters.take()
-    report = await asyncio.to_thread(lambda: parts.celery.AsyncResult("run-1").get(timeout=5))
+    report = await asyncio.to_thread(lambda: parts.celery.AsyncResult("run-1").get(timeout=30))
     assert report["state"] == "failed"
     assert "could not be read: it is not JSON" in report["reason"]
 

@@ -91,7 +91,7 @@ async def test_a_slow_word_about_the_state_does_not_stand_over_the_report(
 
         faults.arm(strike)
         await d.coordinator.advance("run-1")
-        result = await asyncio.to_thread(d.celery.AsyncResult("run-1").get, timeout=5)
+        result = await asyncio.to_thread(d.celery.AsyncResult("run-1").get, timeout=30)
         assert result["answer"] == "counted"
 
 

@@ -90,7 +90,7 @@ async def test_the_answer_names_every_part_and_every_effect_as_the_ledger_has_th
         working = asyncio.create_task(d.workers[0].work("run-1:job", lambda _line: None))
         await gate.inside.wait()
         stopped = await d.decisions.cancel("run-1", by="ann")
-        line = await asyncio.wait_for(working, timeout=5)
+        line = await asyncio.wait_for(working, timeout=30)
         await d.settle()
         listening.cancel()
         by_key = {part.key: part for part in stopped.parts}
@@ -138,7 +138,7 @@ async def test_what_a_stop_found_not_begun_never_begins_though_the_worker_was_no
         stopped = await d.decisions.cancel("run-1", by="ann")  # nobody listens: the nudge is lost
         assert stopped.effects == []
         gate.go.set()
-        assert await asyncio.wait_for(working, timeout=5) == "cancelled by ann"
+        assert await asyncio.wait_for(working, timeout=30) == "cancelled by ann"
         await d.settle()
         assert not (tmp_path / "world.txt").exists()
         assert (d.report("run-1").state, d.report("run-1").reason) == ("cancelled", "cancelled by ann")
@@ -274,7 +274,7 @@ async def test_an_answer_reaches_the_next_turn_of_a_run_that_goes_on(desk: Make)
         await asyncio.wait_for(gate.inside.wait(), 30)
         await d.decisions.resolve("run-1", "job.1.1", happened=True, by="ann", reason="I looked")
         gate.go.set()
-        assert await asyncio.wait_for(working, timeout=5) == "done"
+        assert await asyncio.wait_for(working, timeout=30) == "done"
         assert seen[1] == [("doubt", "unknown", None)]
         ((_, state, value),) = seen[2]
         assert (state, value["note"]) == ("done", "said by ann: it happened: I looked")

@@ -55,7 +55,7 @@ async def test_a_question_does_not_wait_for_a_broker_that_hangs(redis: aioredis.
 
 async def _reply_to(redis: aioredis.Redis) -> str:
     """Play the worker: take the question off the queue."""
-    _, raw = await redis.brpop(queue_keys("memory"), timeout=5)
+    _, raw = await redis.brpop(queue_keys("memory"), timeout=30)
     import base64
 
     body = json.loads(base64.b64decode(json.loads(raw)["body"]))
@@ -65,7 +65,7 @@ async def _reply_to(redis: aioredis.Redis) -> str:
 async def test_a_question_gets_its_answer(redis: aioredis.Redis, bell: Doorbell) -> None:
     control = Control(redis)
     asked = asyncio.create_task(
-        control.ask(bell, "memory.recall", queue_name="memory", question={"text": "x"}, seconds=5)
+        control.ask(bell, "memory.recall", queue_name="memory", question={"text": "x"}, seconds=30)
     )
     await control.answer(await _reply_to(redis), [{"id": "m1"}])
     assert await asked == [{"id": "m1"}]
@@ -74,7 +74,7 @@ async def test_a_question_gets_its_answer(redis: aioredis.Redis, bell: Doorbell)
 async def test_an_error_and_silence_are_retryable(redis: aioredis.Redis, bell: Doorbell) -> None:
     control = Control(redis)
     asked = asyncio.create_task(
-        control.ask(bell, "memory.recall", queue_name="memory", question={}, seconds=5)
+        control.ask(bell, "memory.recall", queue_name="memory", question={}, seconds=30)
     )
     await control.answer(await _reply_to(redis), error=Retryable("index is being built"))
     with pytest.raises(Retryable, match="index is being built"):
@@ -101,7 +101,7 @@ async def test_a_stop_reaches_a_listener_and_leaves_a_flag(redis: aioredis.Redis
     while not (await redis.pubsub_numsub("nightdesk:stop"))[0][1]:
         await asyncio.sleep(0)
     await Control(redis).stop("run-1", "cancelled")
-    assert await asyncio.wait_for(heard.get(), 5) == ("run-1", "cancelled")
+    assert await asyncio.wait_for(heard.get(), 30) == ("run-1", "cancelled")
     assert await redis.get("nightdesk:stop:run-1") == "cancelled"
     listener.cancel()
     with contextlib.suppress(asyncio.CancelledError):
@@ -127,7 +127,7 @@ async def test_counts_add_up_by_name(redis: aioredis.Redis) -> None:
 async def test_high_priority_is_served_first(redis: aioredis.Redis, bell: Doorbell) -> None:
     bell.ring("coordinator.advance", "low", queue_name="coordinator", priority="low")
     bell.ring("coordinator.advance", "high", queue_name="coordinator", priority="high")
-    _, raw = await redis.brpop(queue_keys("coordinator"), timeout=5)
+    _, raw = await redis.brpop(queue_keys("coordinator"), timeout=30)
     assert json.loads(raw)["headers"]["argsrepr"] == "<high>"
 
 
@@ -135,7 +135,7 @@ async def test_a_doorbell_carries_an_id_and_shows_no_secret(redis: aioredis.Redi
     bell.ring(
         "coordinator.advance", "run-1", queue_name="coordinator", note="login with hunter2-secret fails"
     )
-    _, raw = await redis.brpop(["coordinator\x06\x163"], timeout=5)
+    _, raw = await redis.brpop(["coordinator\x06\x163"], timeout=30)
     assert "hunter2" not in raw
     assert json.loads(raw)["headers"]["argsrepr"].startswith("<run-1 login with")
     assert len(raw) < 2000

@@ -12,7 +12,7 @@ from tests.support.little_fleet import LEASE_SECONDS, TICK_SECONDS, Fleet, until
 pytestmark = pytest.mark.integration
 
 #: A dead worker is noticed after lease and tick; the rest is for a busy machine.
-RECOVERY_SECONDS = LEASE_SECONDS + TICK_SECONDS + 5.0
+RECOVERY_SECONDS = LEASE_SECONDS + TICK_SECONDS + 15.0
 #: Longer than the lease (2 s), the visibility time-out (2 s) and every tick.
 LONG = 4.5
 

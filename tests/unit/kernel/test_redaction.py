@@ -326,9 +326,9 @@ def test_lone_surrogates_survive() -> None:
 def test_linear_on_hostile_text(piece: str) -> None:
     def seconds(size: int) -> float:
         text = piece * (size // len(piece))
-        begin = time.perf_counter()
+        begin = time.thread_time()
         REDACTOR.text(text)
-        return time.perf_counter() - begin
+        return time.thread_time() - begin
 
     seconds(1000)
     # quadratic growth would be 100 times; the floor keeps a busy machine's noise out

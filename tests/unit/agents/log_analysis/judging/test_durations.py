@@ -47,10 +47,10 @@ def test_settings_plans_and_other_numbers_are_none(text: str) -> None:
 
 
 def test_a_hostile_line_costs_little() -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     for text in ("took" * 5000, "in " * 5000, "_" * 20000 + "duration", "slow " * 4000):
         duration(text)
-    assert time.perf_counter() - start < 1
+    assert time.thread_time() - start < 1
 
 
 @pytest.mark.parametrize(
