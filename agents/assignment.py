@@ -9,12 +9,13 @@ from typing import Protocol
 from agents.judgement import judged, what_there_is
 from agents.outcomes import Ending, effects, finish, load_work, merge, moved, park, why_stopped
 from agents.parting import LEFT, LOST, Parting, part
-from agents.runtime.brain import make_brain
+from agents.runtime.brain import make_brain, why_instead
 from agents.runtime.execution import Execution
 from agents.runtime.gate import Gate
 from agents.runtime.journal import Journal
-from agents.runtime.loop import Limits, Parked, work_through
+from agents.runtime.loop import Parked, work_through
 from agents.runtime.meter import Meter
+from agents.runtime.pressure import Limits
 from agents.runtime.spec import AgentSpec, DoneTurn
 from agents.runtime.tools import Resources, Tool
 from kernel import logs
@@ -207,7 +208,7 @@ class Assignment:
                     tools = self._agents.tools(spec)
                     turns = await self._execution(spec, work, tools).close_open(turns)
                     collected = spec.collect(work, turns) if spec.collect else effects(turns)
-                    outcome = merge(ending.outcome, self._without(collected, work), turns)
+                    outcome = merge(ending.outcome, self._without(collected, work, turns), turns)
                 tell: list[Event] = [self._found(finding) for finding in outcome.findings] if outcome else []
                 tell.append(moved(self._row, ending.state, ending.reason))
                 await self._agents.events.told(finish, self._database, self._row, ending, outcome, tell=tell)
@@ -216,11 +217,13 @@ class Assignment:
             return LOST
         return part(self._row, ending, turns)
 
-    def _without(self, collected: Outcome, work: Work) -> Outcome:
+    def _without(self, collected: Outcome, work: Work, turns: list[DoneTurn]) -> Outcome:
         """Return the outcome with what this assignment had to do without."""
         notes = [NotDone(what="MCP tools", why=self._redactor.text(why)) for why in self._missing]
         if work.brain == "model" and self._agents.model is None:
             notes.append(NotDone(what="the model asked for", why="none is configured; the routine answered"))
+        elif why := why_instead(turns):
+            notes.append(NotDone(what="an answer of the model", why=f"{why}; the routine answered"))
         return collected.model_copy(update={"not_done": [*collected.not_done, *notes]})
 
     def _found(self, finding: Finding) -> Event:

@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import func
 from sqlmodel import Session, select
 
-from agents.runtime.loop import spent
 from agents.runtime.memory_tools import remember
+from agents.runtime.pressure import spent
 from agents.runtime.spec import DoneTurn
 from kernel import working
 from kernel.clock import now

@@ -15,6 +15,7 @@ AGENT = AgentSpec(
     prompt=Path(__file__).with_name("prompt.md").read_text(encoding="utf-8"),
     routine=routine,
     tools=tools,
+    first_tools=("overview", "search", "context", "histogram", "entities"),
     read_line=read_line,
     sources=available,
 )

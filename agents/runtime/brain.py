@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-import secrets
+import asyncio
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from agents.runtime.context import Context, cost
-from agents.runtime.finish import FINISH, read_finish
-from agents.runtime.spec import AgentSpec, CallRequest, Routine, Turn, TurnView
+from agents.runtime.model_brain import ModelBrain
+from agents.runtime.spec import AgentSpec, DoneTurn, Routine, Turn, TurnView
 from agents.runtime.tools import Tool
-from kernel.budgets import Spender
-from kernel.contracts import Outcome, Usage, Work
-from kernel.errors import Correctable, Exhausted, Fatal, OverBudget, Retryable, Uncounted
-from kernel.model.actions import read_action
-from kernel.model.port import (
-    ContextTooLong,
-    Message,
-    Model,
-    ModelCall,
-    ModelReply,
-    ModelRequest,
-    OnText,
-    ToolSchema,
-    estimate_tokens,
-)
-from kernel.redaction import Redactor, make_redactor
+from kernel.clock import now
+from kernel.contracts import Work
+from kernel.errors import Exhausted, Fatal, OverBudget, Retryable, Uncounted
+from kernel.model.port import Model, OnText, ToolSchema
+from kernel.redaction import make_redactor
 from kernel.settings import Settings
 
-#: How often a model may mend an unreadable answer within one turn.
-_CORRECTIONS = 2
-#: Share of the window that the answer may take, and its bounds in tokens.
-_OUTPUT_SHARE, _LEAST_OUTPUT, _MOST_OUTPUT = 0.2, 256, 4096
-#: Below this a prompt says too little to be worth asking.
-_LEAST_CONTEXT = 512
-#: An unreadable answer is shown to the model again cut to this many characters.
-_SHOWN_CHARACTERS = 2000
+#: Of the time that an assignment has, the part that the routine needs to answer where the model does not in time,
+#: and the most of it in seconds: a log that the model's calls have read is not read again.
+_ROUTINE_SHARE, _ROUTINE_SECONDS = 0.2, 90.0
+#: How a note of a turn begins that is the routine's because of the model, and what stands before its own note.
+_INSTEAD, _OWN = "routine: ", " | "
 
 
 class Brain(Protocol):
@@ -48,138 +33,108 @@ class Brain(Protocol):
 
 
 class RoutineBrain:
-    """An agent's deterministic brain; `note` says why it decides."""
+    """An agent's deterministic brain; `note` says why it decides, and is no part of the routine's own notes.
+
+    `alone`: it looks at its own turns, not at what a model asked before it, while it may still ask itself.
+    """
 
     name = "routine"
 
-    def __init__(self, routine: Routine, *, note: str = "") -> None:
+    def __init__(self, routine: Routine, *, note: str = "", alone: bool = False) -> None:
         self._routine = routine
         self._note = note
+        self._alone = alone
 
     async def next_turn(self, view: TurnView, on_text: OnText) -> Turn:
         """Return the routine's turn."""
-        turn = self._routine(view)
-        note = "; ".join(filter(None, (self._note, turn.note)))
+        own = [_as_it_said(turn) for turn in view.turns if turn.brain == self.name or not self._alone]
+        seen = view.model_copy(update={"turns": own}) if view.tools or not self._alone else view
+        turn = self._routine(seen)
+        note = _OWN.join(filter(None, (self._note, turn.note)))
         return turn.model_copy(update={"brain": self.name, "note": note})
 
+    def fall_back(self, why: str) -> bool:
+        """Return that there are no other means."""
+        return False
 
-class ModelBrain:
-    """Asks a model. `finish` is always offered beside the tools; the model's port hides how calls travel.
 
-    An unreadable answer (arguments that are no JSON, no action, an empty answer) goes back to the model within
-    the turn, at most twice, and the turn's note says so. A call of an unknown tool or with wrong arguments is
-    journaled as it is: execution refuses it and the model sees why in the next turn.
-    """
+def _as_it_said(turn: DoneTurn) -> DoneTurn:
+    """Return a turn with the note that the routine gave it: by its notes it finds its own calls."""
+    if turn.brain != RoutineBrain.name or not turn.note.startswith(_INSTEAD):
+        return turn
+    return turn.model_copy(update={"note": turn.note.partition(_OWN)[2]})
 
-    def __init__(
-        self,
-        spec: AgentSpec,
-        model: Model,
-        *,
-        tool_schemas: Sequence[ToolSchema],
-        context_tokens: int,
-        redactor: Redactor,
-        marker: str = "",
-    ) -> None:
-        self.name = f"model:{model.name}"
-        self._model = model
-        self._schemas = {schema.name: schema for schema in tool_schemas}
-        self._window = context_tokens
-        self._context = Context(spec.prompt, marker=marker or secrets.token_hex(4), hide=redactor.value)
 
-    async def next_turn(self, view: TurnView, on_text: OnText) -> Turn:
-        """Return the model's turn; raise Retryable, Exhausted or Fatal where it gives none."""
-        tools = [*(self._schemas[name] for name in view.tools if name in self._schemas), FINISH]
-        corrections: list[Message] = []
-        notes: list[str] = []
-        usage = Usage()
-        while True:
-            reply = await self._ask(view, tools, corrections, on_text)
-            usage = usage.plus(_usage(reply))
-            try:
-                turn = self._read(view, tools, reply)
-            except Correctable as error:
-                if len(notes) < _CORRECTIONS:
-                    notes.append(f"asked again: {error}")
-                    corrections += _correction(reply, error)
-                    await on_text(None)
-                    continue
-                turn = self._last_resort(reply, error)
-            if reply.text and not turn.text and not reply.calls:
-                await on_text(None)  # what was streamed was a call in writing
-            note = "; ".join([_speed(reply), *notes])
-            return turn.model_copy(update={"usage": usage, "brain": self.name, "note": note})
-
-    async def _ask(
-        self, view: TurnView, tools: list[ToolSchema], corrections: list[Message], on_text: OnText
-    ) -> ModelReply:
-        schemas = sum(estimate_tokens(tool.model_dump_json()) for tool in tools)
-        while True:
-            output = int(min(_MOST_OUTPUT, max(_LEAST_OUTPUT, self._window * _OUTPUT_SHARE)))
-            budget = max(_LEAST_CONTEXT, self._window - output - schemas - cost(corrections))
-            messages = [*self._context.messages(view, budget=budget), *corrections]
-            request = ModelRequest(
-                messages=messages, tools=tools, max_output_tokens=output, spender=_spender(view)
-            )
-            try:
-                return await self._model.reply(request, on_text)
-            except ContextTooLong:
-                # the window is smaller than the settings say: from here on send half as much
-                self._window //= 2
-                if self._window < _LEAST_CONTEXT:
-                    raise
-
-    def _read(self, view: TurnView, tools: list[ToolSchema], reply: ModelReply) -> Turn:
-        if reply.problem:
-            raise Correctable("the answer is no action", why=reply.problem)
-        calls = reply.calls or _written_out(reply.text, {tool.name for tool in tools})
-        for call in calls:
-            _arguments(call)
-        others = [call for call in calls if call.name != FINISH.name]
-        text = reply.text if reply.calls or not calls else ""
-        if others and not view.tools:  # it was told: the loop ends with what there is
-            return Turn(text=text)
-        if others:  # a finish beside other calls is early: it comes again when their results are there
-            wanted = [CallRequest(tool=call.name, arguments=_arguments(call)) for call in others]
-            return Turn(text=text, calls=wanted)
-        if calls:
-            outcome = read_finish(_arguments(calls[0]), view.work, brain=self.name)
-            return Turn(text=text, outcome=outcome)
-        return Turn(text=text, outcome=read_finish({"answer": text}, view.work, brain=self.name))
-
-    def _last_resort(self, reply: ModelReply, error: Correctable) -> Turn:
-        if not reply.text.strip() or reply.text.lstrip().startswith(("{", "[", "`")):
-            raise Exhausted(f"{self._model.name} gives no readable answer", why=str(error)) from error
-        return Turn(
-            text=reply.text, outcome=Outcome(answer=reply.text.strip(), partial=True, brain=self.name)
-        )
+def why_instead(turns: Sequence[DoneTurn]) -> str:
+    """Return why the routine took over from a model, or nothing where it did not."""
+    notes = (turn.note for turn in turns if turn.brain == RoutineBrain.name)
+    note = next((note for note in notes if note.startswith(_INSTEAD)), "")
+    return note.removeprefix(_INSTEAD).partition(_OWN)[0]
 
 
 class FallingBackBrain:
-    """The model first; once it is out of reach the routine takes over for the rest of the assignment."""
+    """The model first; where it is out of reach, too slow or proves nothing, the routine takes over and stays.
 
-    def __init__(self, first: Brain, routine: Routine) -> None:
+    The routine is left a part of the time until the deadline: a slow model makes no run end without an answer.
+    `proves`: the agent reads lines and changes nothing, so its routine may also go on where a model came to nothing.
+    """
+
+    def __init__(self, first: Brain, routine: Routine, *, proves: bool = False) -> None:
         self.name = first.name
         self._first = first
         self._routine = routine
+        self._proves = proves
+        self._left: float | None = None
         self._fallen: RoutineBrain | None = None
 
     async def next_turn(self, view: TurnView, on_text: OnText) -> Turn:
         """Return the model's turn, or the routine's with the reason in its note."""
-        if self._fallen is None:
-            try:
+        if self._fallen is None and view.turns and view.turns[-1].brain == RoutineBrain.name:
+            self._fall("")  # whoever had it before us had fallen back
+        if self._fallen is not None:
+            return await self._fallen.next_turn(view, on_text)
+        limit = asyncio.timeout(self._patience(view))
+        try:
+            async with limit:
                 return await self._first.next_turn(view, on_text)
-            except (OverBudget, Uncounted):
-                raise  # the model is well: to go on without it would be to go on after the end
-            except (Retryable, Exhausted, Fatal) as error:
-                self.name = RoutineBrain.name
-                self._fallen = RoutineBrain(self._routine, note=f"routine: model unavailable: {error}")
-        return await self._fallen.next_turn(view, on_text)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return await self._instead("the model was too slow for the deadline", view, on_text)
+        except (OverBudget, Uncounted):
+            raise  # the model is well: to go on without it would be to go on after the end
+        except (Retryable, Exhausted, Fatal) as error:
+            return await self._instead(f"model unavailable: {error}", view, on_text)
+
+    def fall_back(self, why: str) -> bool:
+        """Let the routine go on where the model came to nothing; return whether that may bring more."""
+        if self._fallen is not None or not self._proves:
+            return False
+        self._fall(why)
+        return True
+
+    async def _instead(self, why: str, view: TurnView, on_text: OnText) -> Turn:
+        await on_text(None)  # what the model had begun to say is not said
+        return await self._fall(why).next_turn(view, on_text)
+
+    def _fall(self, why: str) -> RoutineBrain:
+        self.name = RoutineBrain.name
+        note = f"{_INSTEAD}{why.replace(_OWN, ' ')}" if why else ""
+        self._fallen = RoutineBrain(self._routine, note=note, alone=self._proves)
+        return self._fallen
+
+    def _patience(self, view: TurnView) -> float | None:
+        """Return the seconds until the routine must begin; None where there is no deadline."""
+        if view.work.deadline_at is None:
+            return None
+        left = (view.work.deadline_at - now()).total_seconds()
+        self._left = left if self._left is None else self._left
+        return max(0.0, left - min(self._left * _ROUTINE_SHARE, _ROUTINE_SECONDS))
 
 
 def make_brain(
     spec: AgentSpec, model: Model | None, settings: Settings, work: Work, tools: Sequence[Tool]
-) -> Brain:
+) -> RoutineBrain | FallingBackBrain:
     """Return the brain an assignment asks for; without a model the routine decides, and says so."""
     if work.brain == "routine" or model is None:
         wanted = work.brain == "model"
@@ -193,51 +148,4 @@ def make_brain(
         context_tokens=min(windows, default=settings.model_context_tokens),
         redactor=make_redactor(settings, work.run_id.encode()),
     )
-    return FallingBackBrain(brain, spec.routine)
-
-
-def _spender(view: TurnView) -> Spender:
-    work = view.work
-    return Spender(
-        run_id=work.run_id,
-        assignment_id=work.assignment_id,
-        namespace=work.namespace,
-        name=f"{work.assignment_id}.{len(view.turns) + 1}",
-    )
-
-
-def _arguments(call: ModelCall) -> dict[str, Any]:
-    if isinstance(call.arguments, dict):
-        return call.arguments
-    raise Correctable(f"the arguments of {call.name!r} are no JSON object", why=call.arguments[:200])
-
-
-def _written_out(text: str, names: set[str]) -> list[ModelCall]:
-    """Return the call that a small model wrote as text instead of making it."""
-    if "{" not in text:
-        return []
-    try:
-        _, call = read_action(text)
-    except Correctable:
-        return []
-    return [call] if call.name in names else []
-
-
-def _correction(reply: ModelReply, error: Correctable) -> list[Message]:
-    told = f"{error.what}: {error.why}. {error.next_step or 'Answer again, in the right form.'}"
-    if not reply.calls:
-        shown = reply.text[:_SHOWN_CHARACTERS] or "(empty)"
-        return [Message(role="assistant", content=shown), Message(role="user", content=told)]
-    results = [Message(role="tool", call_id=call.id, name=call.name, content=told) for call in reply.calls]
-    return [Message(role="assistant", content=reply.text, calls=reply.calls), *results]
-
-
-def _usage(reply: ModelReply) -> Usage:
-    return Usage(
-        input_tokens=reply.usage.input_tokens, output_tokens=reply.usage.output_tokens, cost=reply.usage.cost
-    )
-
-
-def _speed(reply: ModelReply) -> str:
-    speed = f"first token {reply.seconds_to_first_token:.2f} s, {reply.tokens_per_second:.1f} tokens/s"
-    return f"{speed}, usage estimated" if reply.usage.estimated else speed
+    return FallingBackBrain(brain, spec.routine, proves=spec.read_line is not None)

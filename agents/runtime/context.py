@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agents.runtime.finish import FINISH
+from agents.runtime.shrinking import dumped, shrunk
 from agents.runtime.spec import DoneCall, DoneTurn, TurnView
 from kernel.contracts import MemoryHit
 from kernel.memory_lines import memory_line, tame
@@ -15,6 +16,10 @@ from kernel.style import style_for
 
 #: The least a tool result keeps when even the latest ones must shrink.
 _LEAST_RESULT_CHARACTERS = 400
+#: What a result of an earlier turn keeps, before it goes: its first rows, which may yet be cited.
+_BRIEF_CHARACTERS = 1500
+#: Characters of the marks round a result, and its state.
+_FENCE_CHARACTERS, _FENCE_TOKENS = 100, 40
 #: Tokens that a message costs besides its text (role, separators).
 _MESSAGE_TOKENS = 8
 #: Steps in which the opening gives way: working memory, earlier outcomes, session, memories, labels, then the
@@ -48,8 +53,8 @@ class Context:
     def messages(self, view: TurnView, *, budget: int) -> list[Message]:
         """Return the conversation within about `budget` tokens.
 
-        Gives way in this order: the oldest tool results, the latest ones, whole old turns, the opening. A
-        call and its result stay or go together.
+        Gives way in this order: the ends of the oldest tool results, all of them, the ends of the latest ones,
+        whole old turns, the opening. A call and its result stay or go together.
         """
         groups = [self._turn(turn) for turn in view.turns]
         closing = [Message(role="user", content=self._closing(view))]
@@ -58,11 +63,12 @@ class Context:
         def over() -> int:
             return cost([*opening, *(m for group in groups for m in group), *closing]) - budget
 
-        for index in range(len(groups) - 1):
-            if over() > 0:
-                groups[index] = [self._condensed(message) for message in groups[index]]
+        for shorter in (self._brief, self._condensed):
+            for index, turn in enumerate(view.turns[:-1]):
+                if over() > 0:
+                    groups[index] = shorter(turn, groups[index])
         if groups and (excess := over()) > 0:
-            groups[-1] = self._shrunk(groups[-1], excess)
+            groups[-1] = self._shrunk(view.turns[-1], groups[-1], excess)
         while len(groups) > 1 and over() > 0:
             del groups[0]
         for step in range(1, _OPENING_STEPS):
@@ -72,7 +78,7 @@ class Context:
 
     def fenced(self, label: str, value: Any) -> str:
         """Return a value as JSON between marks that its author cannot know."""
-        text = json.dumps(tame(self._hide(value)), ensure_ascii=False, default=str)
+        text = dumped(tame(self._hide(value)))
         return self._region(label, text)
 
     def _region(self, label: str, text: str) -> str:
@@ -150,31 +156,62 @@ class Context:
         elif view.turns_left <= 1:
             parts.append(f"This is the last turn: call {FINISH.name}.")
         else:
-            parts.append(f"Turns left: {view.turns_left}. Make the next calls, or call {FINISH.name}.")
+            parts.append(
+                f"Turns left: {view.turns_left}. If the results show the answer, call {FINISH.name} with it; else make "
+                "the next calls."
+            )
         return "\n".join(parts)
 
-    def _condensed(self, message: Message) -> Message:
-        if message.role != "tool" or len(message.content) <= _LEAST_RESULT_CHARACTERS:
-            return message
-        note = f"result of {len(message.content)} characters left out to save room; call the tool again if it is needed"
-        return message.model_copy(update={"content": self.fenced(message.name, note)})
+    def _brief(self, turn: DoneTurn, group: Sequence[Message]) -> list[Message]:
+        return self._within(turn, group, [_BRIEF_CHARACTERS] * len(turn.calls))
 
-    def _shrunk(self, group: Sequence[Message], excess_tokens: int) -> list[Message]:
-        """Take the excess from the results of one turn, the longest first, keeping head and tail."""
-        shrunk = list(group)
-        for index in sorted(range(len(group)), key=lambda i: -len(group[i].content)):
-            message = shrunk[index]
-            if message.role != "tool" or excess_tokens <= 0:
-                continue
-            before = cost([message])
-            per_token = len(message.content) / before
-            keep = max(_LEAST_RESULT_CHARACTERS, int(len(message.content) - (excess_tokens + 40) * per_token))
-            body = message.content
-            if keep < len(body):
-                cut = f"{body[: keep // 2]} …[{len(body) - keep} characters cut]… {body[len(body) - keep // 2 :]}"
-                shrunk[index] = message.model_copy(update={"content": cut})
-                excess_tokens -= before - cost([shrunk[index]])
-        return shrunk
+    def _condensed(self, turn: DoneTurn, group: Sequence[Message]) -> list[Message]:
+        """Leave a note in the place of each result that is longer than it."""
+        del turn
+        note = "result left out to save room; call the tool again if it is needed"
+        return [
+            m.model_copy(update={"content": self.fenced(m.name, note)})
+            if m.role == "tool" and len(m.content) > _LEAST_RESULT_CHARACTERS
+            else m
+            for m in group
+        ]
+
+    def _shrunk(self, turn: DoneTurn, group: Sequence[Message], excess_tokens: int) -> list[Message]:
+        """Take the excess from the results of one turn, the longest first."""
+        lengths = [len(m.content) for m in group if m.role == "tool"][: len(turn.calls)]
+        rooms = list(lengths)
+        for index in sorted(range(len(rooms)), key=lambda i: -rooms[i]):
+            if excess_tokens <= 0:
+                break
+            message = next(m for m in group if m.call_id == f"t{turn.number}c{index}" and m.role == "tool")
+            tokens = cost([message])
+            per_token = len(message.content) / tokens
+            rooms[index] = max(
+                _LEAST_RESULT_CHARACTERS,
+                int(len(message.content) - (excess_tokens + _FENCE_TOKENS) * per_token),
+            )
+            excess_tokens -= int((lengths[index] - rooms[index]) / per_token) - _FENCE_TOKENS
+        return self._within(turn, group, rooms)
+
+    def _small(self, call: DoneCall, room: int) -> dict[str, Any]:
+        result = self._hide(_result(call))
+        return {
+            name: shrunk(part, room - _FENCE_CHARACTERS) if name == "value" else part
+            for name, part in result.items()
+        }
+
+    def _within(self, turn: DoneTurn, group: Sequence[Message], rooms: Sequence[int]) -> list[Message]:
+        """Return the messages of a turn with its results in so many characters each."""
+        small = {
+            f"t{turn.number}c{i}": self.fenced(call.tool, self._small(call, room))
+            for i, (call, room) in enumerate(zip(turn.calls, rooms, strict=True))
+        }
+        return [
+            m.model_copy(update={"content": small[m.call_id]})
+            if m.role == "tool" and len(small.get(m.call_id, m.content)) < len(m.content)
+            else m
+            for m in group
+        ]
 
 
 def cost(messages: Sequence[Message]) -> int:

@@ -18,7 +18,8 @@ _CUT = "…"
 _SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 _ENTRY = ("- ", "* ")
-_NOTHING_PROVED = "Nothing that was claimed could be proved by what the tools returned."
+#: The answer where the checker had to leave out all of it.
+NOTHING_PROVED = "Nothing that was claimed could be proved by what the tools returned."
 
 
 def quote_stands(quote: str, line: str) -> bool:
@@ -107,7 +108,7 @@ def _numbers(outcome: Outcome, proofs: Proofs) -> tuple[Outcome, list[str]]:
     ]
     answer = kept(outcome.answer) or "; ".join(f.title for f in findings)
     if outcome.answer and not answer:
-        answer = _NOTHING_PROVED
+        answer = NOTHING_PROVED
     not_found = [text for text in map(kept, outcome.not_found) if text]
     update = {"answer": answer, "findings": findings, "not_found": not_found}
     return outcome.model_copy(update=update), list(dict.fromkeys(wrong))

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from agents.runtime.evidence import strip
+from agents.runtime.evidence import NOTHING_PROVED, strip
+from agents.runtime.pressure import Limits, Pressure, own_turns, pressure, spent
 from agents.runtime.spec import DoneTurn, Turn, TurnView
-from kernel.contracts import NotDone, Outcome, Usage, Value, Work
+from kernel.contracts import NotDone, Outcome, Value, Work
 from kernel.states import CallState
-
-#: The same call asked this often is a loop: first a nudge, then the tools go (issue: stopped within 8 turns).
-_SAME_CALL_NUDGE = 2
-_SAME_CALL_WITHDRAW = 3
-#: A turn costs more than the one before, since it reads all of them: two of the next are about two and a half of it.
-_TURNS_AHEAD = 2.5
-_ERROR_STREAK_NUDGE = 3
-_ERROR_STREAK_WITHDRAW = 5
 
 #: What a model is told to do about what the checkers refused.
 _MEND = (
@@ -25,24 +17,9 @@ _MEND = (
     "that says what the memory says; give a number as a tool returned it, exactly, or leave it out."
 )
 
+_WHY_CHARACTERS = 300
+
 OnText = Callable[[str | None], Awaitable[None]]
-
-
-class Limits(Value):
-    """What one assignment may spend."""
-
-    turns: int = 8
-    calls: int = 40
-    tokens: int = 200_000
-    cost: float = 2.0
-
-
-class Pressure(Value):
-    """What the loop detector and the limits say about the next turn."""
-
-    nudge: str = ""
-    withdraw: bool = False
-    reason: str = ""
 
 
 class BrainPort(Protocol):
@@ -52,6 +29,9 @@ class BrainPort(Protocol):
 
     async def next_turn(self, view: TurnView, on_text: OnText) -> Turn:
         """Return the next turn."""
+
+    def fall_back(self, why: str) -> bool:
+        """Go on with other means after an answer of which nothing stands; return whether there are any."""
 
 
 class JournalPort(Protocol):
@@ -80,64 +60,6 @@ class Parked(Value):
     """The assignment waits for people to decide on these calls."""
 
     calls: list[str]
-
-
-def spent(turns: list[DoneTurn]) -> Usage:
-    """Return what the turns cost."""
-    total = Usage()
-    for turn in turns:
-        total = total.plus(turn.usage)
-    return total.model_copy(update={"turns": len(turns), "calls": sum(len(t.calls) for t in turns)})
-
-
-def pressure(turns: list[DoneTurn], limits: Limits) -> Pressure:
-    """Return a nudge, or the withdrawal of tools with its reason, for the turn that comes."""
-    usage = spent(turns)
-    if len(turns) >= limits.turns - 1:
-        return Pressure(
-            withdraw=True, reason=f"the limit of {limits.turns} turns", nudge="This is your last turn."
-        )
-    last = turns[-1].usage if turns else Usage()
-    for what, used, latest, limit in (
-        ("calls", usage.calls, 0, limits.calls),
-        ("tokens", _tokens(usage), _tokens(last), limits.tokens),
-        ("dollars", usage.cost, last.cost, limits.cost),
-    ):
-        # while there is enough for one turn more, but hardly for two: the answer must still come
-        if used + _TURNS_AHEAD * latest >= limit:
-            return Pressure(
-                withdraw=True, reason=f"the budget of {limit} {what}", nudge="The budget is spent."
-            )
-    return _loop_pressure(turns)
-
-
-def _tokens(usage: Usage) -> int:
-    return usage.input_tokens + usage.output_tokens
-
-
-def _loop_pressure(turns: list[DoneTurn]) -> Pressure:
-    asked = [json.dumps([c.tool, c.arguments], sort_keys=True) for t in turns for c in t.calls]
-    latest = {json.dumps([c.tool, c.arguments], sort_keys=True) for c in turns[-1].calls} if turns else set()
-    repeats = max((asked.count(call) for call in latest), default=0)
-    streak = 0
-    for turn in reversed(turns):
-        if not turn.calls or any(call.error is None for call in turn.calls):
-            break
-        streak += 1
-    if repeats >= _SAME_CALL_WITHDRAW or streak >= _ERROR_STREAK_WITHDRAW:
-        reason = "the same call again and again" if repeats >= _SAME_CALL_WITHDRAW else "errors in a row"
-        return Pressure(
-            withdraw=True, reason=reason, nudge=f"Tools were withdrawn: {reason}. Answer with what you have."
-        )
-    if repeats >= _SAME_CALL_NUDGE:
-        return Pressure(
-            nudge="You already made this call; its result will not change. Do something else or answer."
-        )
-    if streak >= _ERROR_STREAK_NUDGE:
-        return Pressure(
-            nudge="Your last calls all failed. Read the suggestions, or answer with what you have."
-        )
-    return Pressure()
 
 
 def partial(turns: list[DoneTurn], reason: str) -> Outcome:
@@ -183,20 +105,40 @@ async def work_through(
                 return Parked(calls=waiting)
         if turns and (outcome := turns[-1].outcome) is not None:
             checked, refused = await check(outcome)
-            if not refused or not _may_mend(turns, limits):
+            if refused and _may_mend(turns, limits):
+                nudge = f"Refused by the checker: {'; '.join(refused)}. {_MEND}"
+            elif not (_nothing_stands(outcome, checked) and brain.fall_back(_unproved(refused))):
                 return _ended(checked, refused, turns)
-            nudge = f"Refused by the checker: {'; '.join(refused)}. {_MEND}"
         if any(call.state is CallState.unknown for turn in turns for call in turn.calls):
             turns = await journal.load()  # a person may have found out meanwhile
-        press = pressure(turns, limits)
-        view = _view(work, turns, tools, limits, press, nudge)
+        own = own_turns(turns, brain.name)
+        press = pressure(own, limits)
+        view = _view(work, turns, tools, press, nudge, left=limits.turns - len(own))
         turn = await brain.next_turn(view, on_text)
         if press.withdraw and turn.outcome is None:
-            outcome = partial([*turns, DoneTurn(number=0, text=turn.text)], press.reason)
-            turn = turn.model_copy(update={"calls": [], "outcome": outcome})
+            turn = _without_answer(turn, turns, press, brain)
         nudge = ""
         turns.append(await journal.commit_turn(turn, len(turns) + 1))
         await announce(turns[-1])
+
+
+def _without_answer(turn: Turn, turns: list[DoneTurn], press: Pressure, brain: BrainPort) -> Turn:
+    """Return a turn that had to answer and did not: it ends the work, unless the routine may go on."""
+    turn = turn.model_copy(update={"calls": []})
+    if brain.fall_back(f"the model came to no answer, stopped by {press.reason}"):
+        return turn
+    return turn.model_copy(
+        update={"outcome": partial([*turns, DoneTurn(number=0, text=turn.text)], press.reason)}
+    )
+
+
+def _unproved(refused: list[str]) -> str:
+    return f"nothing of the model's answer could be proved: {'; '.join(refused)}"[:_WHY_CHARACTERS]
+
+
+def _nothing_stands(outcome: Outcome, checked: Outcome) -> bool:
+    """Tell whether the checker left nothing of what an answer claimed."""
+    return (bool(outcome.findings) and not checked.findings) or checked.answer == NOTHING_PROVED
 
 
 def _may_mend(turns: list[DoneTurn], limits: Limits) -> bool:
@@ -206,13 +148,13 @@ def _may_mend(turns: list[DoneTurn], limits: Limits) -> bool:
 
 
 def _view(
-    work: Work, turns: list[DoneTurn], tools: list[str], limits: Limits, press: Pressure, nudge: str
+    work: Work, turns: list[DoneTurn], tools: list[str], press: Pressure, nudge: str, *, left: int
 ) -> TurnView:
     return TurnView(
         work=work,
         turns=turns,
         tools=[] if press.withdraw else tools,
-        turns_left=max(1, limits.turns - len(turns)),
+        turns_left=max(1, left),
         nudge=" ".join(filter(None, (nudge, press.nudge))),
     )
 

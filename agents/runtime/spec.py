@@ -106,6 +106,8 @@ class AgentSpec:
     sources: Callable[[Settings], list[str]] = lambda _: []
     policy: Callable[[Settings], ApprovalPolicy] = lambda _: ApprovalPolicy()
     max_turns: int | None = None
+    #: The tools that a model with a small window is offered; empty: all of them.
+    first_tools: tuple[str, ...] = ()
     #: RE2 patterns over the request text, for agents that no playbook names.
     handles: tuple[str, ...] = ()
     #: Its routine recalls and remembers: it gets those tools also where no model is configured.

@@ -10,7 +10,8 @@ from typing import Any
 from kernel.errors import Correctable
 from kernel.model.port import Message, ModelCall, ModelRequest, ToolSchema
 
-_SHAPE = '{"thought": "why, in one sentence", "action": {"tool": "<name>", "arguments": {…}}}'
+_THOUGHT = "why, in one sentence"
+_SHAPE = f'{{"thought": "{_THOUGHT}", "action": {{"tool": "<name>", "arguments": {{…}}}}}}'
 _NEXT_STEP = f"Answer with one JSON object and nothing else: {_SHAPE}"
 _TOOL_KEYS = ("tool", "name", "function", "tool_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
@@ -90,7 +91,8 @@ def _action(found: dict[str, Any]) -> tuple[str, ModelCall]:
         arguments = _loads(arguments) if arguments.strip() else {}
     if not isinstance(arguments, dict):
         raise Correctable("no arguments", why=f'the "arguments" of {tool!r} are no JSON object')
-    return str(thought), ModelCall(id="action", name=tool.strip(), arguments=arguments)
+    said = "" if thought == _THOUGHT else str(thought)  # small models copy the example
+    return said, ModelCall(id="action", name=tool.strip(), arguments=arguments)
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:

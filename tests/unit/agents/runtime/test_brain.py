@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from agents.runtime.brain import FallingBackBrain, ModelBrain, RoutineBrain, make_brain
+from agents.runtime.brain import FallingBackBrain, RoutineBrain, make_brain, why_instead
+from agents.runtime.model_brain import ModelBrain
 from agents.runtime.spec import AgentSpec, CallRequest, DoneCall, DoneTurn, Turn, TurnView
+from kernel.clock import now
 from kernel.contracts import Outcome, Work
 from kernel.errors import Exhausted, OverBudget, Retryable, Uncounted
 from kernel.model.port import ContextTooLong, ModelReply, ModelRequest, OnText, ToolSchema, ignore_text
@@ -184,7 +189,7 @@ async def test_the_routine_takes_over_and_stays(kind: str) -> None:
         turn = await falling.next_turn(view(), ignore_text)
         assert turn.outcome == Outcome(answer="by rule")
         assert (turn.brain, falling.name) == ("routine", "routine")
-        assert turn.note == "routine: model unavailable: gone; ruled"
+        assert turn.note == "routine: model unavailable: gone | ruled"
     assert len(model.requests) == 1
 
 
@@ -195,7 +200,7 @@ async def test_the_routine_takes_over_and_stays(kind: str) -> None:
         ("model", True, "model:scripted", None),
         ("routine", True, "routine", "ruled"),
         ("auto", False, "routine", "ruled"),
-        ("model", False, "routine", "routine: no model is configured; ruled"),
+        ("model", False, "routine", "routine: no model is configured | ruled"),
     ],
 )
 async def test_make_brain(wanted: str, has_model: bool, name: str, note: str | None) -> None:
@@ -245,3 +250,80 @@ async def test_each_request_names_who_pays() -> None:
     spender = model.requests[0].spender
     assert spender is not None
     assert (spender.run_id, spender.assignment_id, spender.name) == ("r", "a", "a.2")
+
+
+class Slow:
+    """A model that answers when it is too late."""
+
+    name = "model:slow"
+
+    async def next_turn(self, view: TurnView, on_text: OnText) -> Turn:
+        await on_text("I think")
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def test_a_model_too_slow_for_the_deadline_leaves_the_routine_its_time() -> None:
+    heard: list[str | None] = []
+
+    async def hear(text: str | None) -> None:
+        heard.append(text)
+
+    work = WORK.model_copy(update={"deadline_at": now() + timedelta(seconds=0.5)})
+    falling = FallingBackBrain(Slow(), routine)
+    turn = await asyncio.wait_for(falling.next_turn(view(work=work), hear), 30)
+    assert (turn.brain, turn.outcome) == ("routine", Outcome(answer="by rule"))
+    assert turn.note == "routine: the model was too slow for the deadline | ruled"
+    assert heard == ["I think", None]
+
+
+async def test_behind_a_model_the_routine_looks_at_its_own_turns_and_notes() -> None:
+    """It finds its calls by its notes; what the model asked, wrongly perhaps, is not what it would have asked."""
+    seen: list[TurnView] = []
+
+    def looking(told: TurnView) -> Turn:
+        seen.append(told)
+        return Turn(calls=[CallRequest(tool="search")], note="asked for")
+
+    wrong = DoneTurn(
+        number=1, brain="model:x", calls=[DoneCall(id="1", tool="search", state=CallState.failed)]
+    )
+    falling = FallingBackBrain(brain({"error": {"kind": "fatal", "what": "a; b"}})[0], looking, proves=True)
+    first = await falling.next_turn(view(turns=[wrong]), ignore_text)
+    assert first.note == "routine: model unavailable: a; b | asked for"
+    mine = DoneTurn(number=2, brain="routine", note=first.note)
+    await falling.next_turn(view(turns=[wrong, mine]), ignore_text)
+    assert [[t.number for t in told.turns] for told in seen] == [[], [2]]
+    assert seen[1].turns[0].note == "asked for"
+    assert why_instead([wrong, mine]) == "model unavailable: a; b"
+    assert why_instead([wrong]) == ""
+    await falling.next_turn(view(turns=[wrong, mine], tools=[]), ignore_text)
+    assert [t.number for t in seen[2].turns] == [1, 2]  # where it may not ask, what was asked is all there is
+
+
+async def test_whoever_takes_over_from_a_routine_behind_a_model_goes_on_with_the_routine() -> None:
+    asked, model = brain({"text": "me again"})
+    turn = await FallingBackBrain(asked, routine).next_turn(view(turns=[DoneTurn(number=1)]), ignore_text)
+    assert (turn.brain, model.requests) == ("routine", [])
+
+
+@pytest.mark.parametrize("proves", [True, False])
+async def test_only_an_agent_that_reads_lines_falls_back_from_what_was_not_proved(proves: bool) -> None:
+    falling = FallingBackBrain(brain()[0], routine, proves=proves)
+    assert falling.fall_back("nothing stands") is proves
+    assert falling.name == ("routine" if proves else "model:scripted")
+    assert not falling.fall_back("again")
+
+
+async def test_a_small_window_is_offered_the_tools_that_the_agent_names_first() -> None:
+    many = [
+        ToolSchema(name=name, description="what it does, at length " * 20, parameters={"type": "object"})
+        for name in ("search", "context", "compare", "follow", "remember")
+    ]
+    spec = replace(SPEC, first_tools=("search", "context"))
+    names = [tool.name for tool in many]
+    for window, offered in ((32_000, names), (2_000, ["search", "context"])):
+        model = ScriptedModel([{"text": "ok"}])
+        made = ModelBrain(spec, model, tool_schemas=many, context_tokens=window, redactor=Redactor())
+        await made.next_turn(view(tools=names), ignore_text)
+        assert [tool.name for tool in model.requests[0].tools] == [*offered, "finish"]

@@ -154,12 +154,40 @@ def test_secrets_are_hidden_everywhere() -> None:
 def test_the_oldest_results_give_way_first() -> None:
     turns = [turn(n, {"mark": f"result-{n}", "text": "x " * 2000}) for n in range(1, 6)]
     view = TurnView(work=work(), turns=turns, tools=["search"])
-    messages = built(view, budget=4000)
-    assert cost(messages) <= 4000
-    text = "".join(m.content for m in messages)
-    assert "result-5" in text
-    assert "result-1" not in text
-    assert len([m for m in messages if m.role == "tool"]) == 5
+    messages = built(view, budget=2200)
+    assert cost(messages) <= 2200
+    results = [m.content for m in messages if m.role == "tool"]
+    assert "x " * 2000 in results[4]
+    assert "result left out" in results[0]
+    assert "result-1" not in results[0]
+    assert len(results) == 5
+
+
+def test_an_earlier_result_keeps_its_first_rows_before_it_goes() -> None:
+    """They may yet be cited: the proof of an answer in the last turn is what the first look showed."""
+    rows = [{"source": "a.log", "line": n, "quote": f"row {n} {'x' * 200}"} for n in range(40)]
+    view = TurnView(
+        work=work(), turns=[turn(1, {"problems": rows}), turn(2, {"hits": rows[:20]})], tools=["search"]
+    )
+    whole = cost(built(view))
+    first, second = (m.content for m in built(view, budget=whole - 500) if m.role == "tool")
+    told = json.loads(fenced_parts(first)[0])["value"]
+    assert told["problems"][0] == rows[0]
+    assert 1 <= len(told["problems"]) < 10
+    assert told["problems_left_out"] == 40 - len(told["problems"])
+    assert json.loads(fenced_parts(second)[0])["value"] == {"hits": rows[:20]}
+
+
+def test_a_digest_that_is_too_long_stays_json_with_its_first_problem() -> None:
+    rows = [
+        {"title": f"cause {n}", "first": {"source": "a.log", "line": n, "quote": "q" * 200}} for n in range(6)
+    ]
+    digest = {"events": 900, "problems": rows, "rare": [{"template": "t" * 100}] * 30}
+    message = built(TurnView(work=work(), turns=[turn(1, digest)], tools=["overview"]), budget=1000)[3]
+    told = json.loads(fenced_parts(message.content)[0])["value"]
+    assert (told["events"], told["problems"][0]) == (900, rows[0])
+    assert 1 <= len(told["rare"]) < 10
+    assert told["rare_left_out"] == 30 - len(told["rare"])
 
 
 @pytest.mark.parametrize("budget", [700, 1200, 2500, 10_000])

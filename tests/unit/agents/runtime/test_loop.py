@@ -2,9 +2,10 @@ from typing import Any
 
 import pytest
 
-from agents.runtime.loop import Limits, Parked, partial, pressure, spent, work_through
+from agents.runtime.loop import Parked, partial, work_through
+from agents.runtime.pressure import Limits, pressure, spent
 from agents.runtime.spec import CallRequest, DoneCall, DoneTurn, Turn, TurnView
-from kernel.contracts import Outcome, Usage, Work
+from kernel.contracts import Finding, Outcome, Usage, Work
 from kernel.states import CallState
 
 WORK = Work(run_id="r", assignment_id="a", agent="x", goal="g", request="q")
@@ -102,13 +103,19 @@ class Memory:
 class Brain:
     name = "model:test"
 
-    def __init__(self, *turns: Turn) -> None:
-        self.left = list(turns)
+    def __init__(self, *turns: Turn, behind: tuple[Turn, ...] = ()) -> None:
+        self.left, self.behind, self.why = list(turns), behind, ""
         self.views: list[TurnView] = []
 
     async def next_turn(self, view: TurnView, on_text: Any) -> Turn:
         self.views.append(view)
         return self.left.pop(0) if len(self.left) > 1 else self.left[0]
+
+    def fall_back(self, why: str) -> bool:
+        self.why = why
+        if self.behind:
+            self.left, self.name = list(self.behind), "routine"
+        return bool(self.behind)
 
 
 ASK = Turn(calls=[CallRequest(tool="search")], brain="model:test")
@@ -119,7 +126,9 @@ async def go(
     brain: Brain, memory: Memory, *, refuse: list[str] | None = None, limits: Limits | None = None
 ) -> Any:
     async def check(outcome: Outcome) -> tuple[Outcome, list[str]]:
-        return outcome, refuse or []
+        if not any(finding.title == "made up" for finding in outcome.findings):
+            return outcome, refuse or []
+        return outcome.model_copy(update={"findings": []}), ["a.log:9 does not say it"]
 
     async def quiet(*_: Any) -> None:
         return None
@@ -159,6 +168,27 @@ class TestWorkThrough:
         assert len(brain.views) == 2
         assert "x:9 does not exist" in brain.views[1].nudge
         assert ended.not_done[0].why == "x:9 does not exist"
+
+    async def test_where_nothing_of_an_answer_stands_the_routine_looks_itself(self) -> None:
+        wrong = Turn(
+            outcome=Outcome(answer="bad disk", findings=[Finding(title="made up")]), brain="model:test"
+        )
+        own = (ASK.model_copy(update={"brain": "routine"}), END.model_copy(update={"brain": "routine"}))
+        ended = await go(brain := Brain(wrong, behind=own), memory := Memory())
+        assert (ended.answer, ended.brain, ended.not_done) == ("done", "routine", [])
+        assert brain.why == "nothing of the model's answer could be proved: a.log:9 does not say it"
+        assert [bool(t.outcome) for t in memory.turns] == [True, True, False, True]
+        alone = await go(Brain(wrong), Memory())
+        assert (alone.answer, alone.findings) == ("bad disk", [])
+        assert alone.not_done[0].what == "a claim was left out"
+
+    async def test_where_a_model_comes_to_no_answer_the_routine_has_turns_and_tools_of_its_own(self) -> None:
+        own = (ASK.model_copy(update={"brain": "routine"}), END.model_copy(update={"brain": "routine"}))
+        ended = await go(brain := Brain(ASK, behind=own), memory := Memory())
+        assert (ended.answer, ended.brain, ended.partial) == ("done", "routine", False)
+        assert brain.why == "the model came to no answer, stopped by the same call again and again"
+        assert [len(t.calls) for t in memory.turns] == [1, 1, 1, 0, 1, 0]
+        assert [(v.tools, v.turns_left) for v in brain.views[-2:]] == [(["search"], 8), (["search"], 7)]
 
     async def test_a_routine_is_not_asked_again(self) -> None:
         brain = Brain(END.model_copy(update={"brain": "routine"}))

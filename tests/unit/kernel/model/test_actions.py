@@ -127,3 +127,9 @@ def test_arguments_are_told_in_few_tokens() -> None:
     told = as_actions(request).messages[0].content
     assert 't(level: "ERROR"|"WARN", evidence?: [{line: integer}], limit?: integer|null): ' in told
     assert "- noop(): " in told
+
+
+def test_the_example_of_a_thought_is_no_thought() -> None:
+    told = '{"thought": "why, in one sentence", "action": {"tool": "search", "arguments": {}}}'
+    assert read_action(told)[0] == ""
+    assert read_action(told.replace("why, in one sentence", "the pool"))[0] == "the pool"
