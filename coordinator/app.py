@@ -13,14 +13,17 @@ from coordinator.dead_letters import DeadLetters
 from coordinator.decisions import Decisions
 from coordinator.planner import Planner
 from coordinator.reconcile import Reconciler
+from coordinator.retention import Swept, held, sweep
 from coordinator.service import Coordinator
 from coordinator.store import Store
-from coordinator.tasks import register
+from coordinator.tasks import register, register_sweep
 from coordinator.unreached import Unreached
 from kernel import logs
+from kernel.artifacts import ArtifactStore
 from kernel.broker import Doorbell, Results, make_celery, submit
 from kernel.budget import Purse
 from kernel.cards import Cards
+from kernel.clock import now
 from kernel.control import Control, connect
 from kernel.database import Database
 from kernel.dead_letters import DeadLetterStream
@@ -114,6 +117,15 @@ class Parts:
             attempt_limit=self.settings.attempt_limit,
         )
 
+    def sweep(self) -> Swept:
+        """Remove the artifacts that have been kept long enough."""
+        kept = self.settings
+        artifacts = ArtifactStore(kept.artifacts, max_bytes=kept.artifact_max_bytes)
+        moment = now()
+        with self.store.database.reading() as session:
+            due = held(session, artifacts, days=kept.artifact_days, moment=moment).due
+        return sweep(artifacts, due, days=kept.artifact_days, moment=moment)
+
     async def close(self) -> None:
         """Close the connections."""
         await self.redis.aclose()
@@ -129,6 +141,7 @@ def _worker() -> Celery:
     app = make_celery(settings(), "coordinator")
     process, parts = Process("coordinator"), Parts(settings(), app)
     register(app, process, parts.coordinator, parts.reconciler)
+    register_sweep(app, process, parts.sweep)
     install(app, settings(), process)
     return app
 

@@ -1,14 +1,16 @@
-"""The coordinator's doorways: submit, advance, reconcile."""
+"""The coordinator's doorways: submit, advance, reconcile, and the nightly sweep of artifacts."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from celery import Celery
 
 from coordinator.chronicle import standing
 from coordinator.reconcile import Reconciler
+from coordinator.retention import Swept
 from coordinator.service import Coordinator
 from coordinator.store import Store
 from kernel.process import Announcer, Process, doorway
@@ -16,7 +18,7 @@ from kernel.records import RunRow
 
 
 def register(app: Celery, process: Process, coordinator: Coordinator, reconciler: Reconciler) -> None:
-    """Register the three tasks."""
+    """Register the three tasks that move runs on."""
 
     @doorway(app, process, "coordinator.submit", on_refused=coordinator.refuse)
     async def submit(announcer: Announcer, *args: Any, **kwargs: Any) -> None:
@@ -32,6 +34,15 @@ def register(app: Celery, process: Process, coordinator: Coordinator, reconciler
     @doorway(app, process, "maintenance.reconcile", quiet=True)
     async def reconcile(announcer: Announcer) -> None:
         await reconciler.tick_once()
+
+
+def register_sweep(app: Celery, process: Process, sweep: Callable[[], Swept]) -> None:
+    """Register the task of the night."""
+
+    @doorway(app, process, "maintenance.artifacts")
+    async def artifacts(announcer: Announcer) -> str:
+        swept = await asyncio.to_thread(sweep)
+        return f"removed {swept.files:,} files, {swept.bytes:,} bytes; {swept.left:,} left"
 
 
 def _stands(store: Store, run: RunRow) -> str:

@@ -6,9 +6,12 @@ import errno
 import hashlib
 import io
 import os
+import re
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -21,6 +24,22 @@ _CHUNK = 1024 * 1024
 #: What is attached is raw: on this machine only the desk's own user reads it.
 _PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
+#: What the store itself has put into its folder; others may keep files of their own there.
+_NAMES = re.compile(r"(?:notes/)?[0-9a-f]{64}|partial-[0-9a-f]{32}")
+
+
+def pin_key(run_id: str, path: str, name: str) -> str:
+    """Return the key of the note that says what a source of a run came to."""
+    return f"{run_id}\n{path}\n{name}"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One file of a store: its name there, its bytes, and when it was last written or put there again."""
+
+    name: str
+    size: int
+    moment: datetime
 
 
 class ArtifactStore:
@@ -106,7 +125,54 @@ class ArtifactStore:
             ) from error
 
     def _note(self, key: str) -> str:
-        return os.path.join(self.root, "notes", hashlib.sha256(key.encode()).hexdigest())  # noqa: PTH118 may be a bucket
+        return os.path.join(self.root, self.note_name(key))  # noqa: PTH118 may be a bucket
+
+    def stored(self) -> Iterator[Stored]:
+        """Yield what the store holds, without what others keep in its folder."""
+        for folder in ("", "notes/"):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                for found in self.filesystem.ls(f"{self.root}/{folder}".rstrip("/"), detail=True):
+                    if _NAMES.fullmatch(name := folder + str(found["name"]).rpartition("/")[2]):
+                        yield Stored(name, int(found["size"] or 0), _moment(found))
+
+    def remove(self, name: str, before: datetime) -> bool:
+        """Remove one file that `stored` named, unless it was put there again since; return whether it went."""
+        if not _NAMES.fullmatch(name):
+            raise Fatal(f"{name[:20]!r} is no name in an artifact store")
+        with suppress(FileNotFoundError):
+            if _moment(self.filesystem.info(f"{self.root}/{name}")) < before:
+                self.filesystem.rm_file(f"{self.root}/{name}")
+                return True
+        return False
+
+    def holds(self, name: str) -> bool:
+        """Tell whether there is a file of this name."""
+        return bool(self.filesystem.exists(f"{self.root}/{name}"))
+
+    def hold(self, name: str) -> None:
+        """Have a file count as put here now, where it lies on this machine and is ours."""
+        if isinstance(self.filesystem, LocalFileSystem):
+            with suppress(OSError):
+                os.utime(f"{self.root}/{name}")
+
+    def ledger(self, name: str) -> bytes:
+        """Return a small file that is written anew as a whole; empty where there is none."""
+        try:
+            return bytes(self.filesystem.cat_file(f"{self.root}/{name}"))
+        except (FileNotFoundError, NotADirectoryError):
+            return b""
+
+    def write_ledger(self, name: str, content: bytes) -> None:
+        """Replace such a file, whole or not at all."""
+        partial = f"{self.root}/partial-{uuid.uuid4().hex}"
+        self._prepare(self.root, partial)
+        self.filesystem.pipe_file(partial, content)
+        self.filesystem.mv(partial, f"{self.root}/{name}")
+
+    @staticmethod
+    def note_name(key: str) -> str:
+        """Return the name of the file that holds the note under a key."""
+        return f"notes/{hashlib.sha256(key.encode()).hexdigest()}"
 
     @contextmanager
     def open(self, artifact: str) -> Iterator[Any]:
@@ -127,6 +193,14 @@ class ArtifactStore:
         if len(artifact) != 64 or any(c not in "0123456789abcdef" for c in artifact):  # noqa: PLR2004 sha256 in hex
             raise Fatal(f"{artifact[:20]!r} is not an artifact id")
         return os.path.join(self.root, artifact)  # noqa: PTH118 may be a bucket
+
+
+def _moment(found: dict[str, Any]) -> datetime:
+    """Return when a file was last written; a store that does not say keeps it."""
+    told = found.get("mtime", found.get("LastModified", found.get("created")))
+    if isinstance(told, int | float):
+        return datetime.fromtimestamp(told, UTC)
+    return told if isinstance(told, datetime) else datetime.max.replace(tzinfo=UTC)
 
 
 def _storage_error(name: str, error: OSError) -> Exception:

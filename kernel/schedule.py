@@ -33,15 +33,12 @@ def schedule(settings: Settings, *, maintenance: str, memory: str) -> dict[str, 
             "schedule": 3600.0,
             "options": {"queue": memory, "expires": 3000},
         },
-        "nightly-compare-memory": {
-            "task": "memory.reconcile",
-            "schedule": crontab(hour=3, minute=40),
-            "args": ("full",),
-            "options": {"queue": memory},
-        },
-        "nightly-decay": {
-            "task": "memory.decay",
-            "schedule": crontab(hour=3, minute=10),
-            "options": {"queue": memory},
-        },
+        "nightly-compare-memory": {**_nightly("memory.reconcile", 40, memory), "args": ("full",)},
+        "nightly-artifacts": _nightly("maintenance.artifacts", 25, maintenance),
+        "nightly-decay": _nightly("memory.decay", 10, memory),
     }
+
+
+def _nightly(task: str, minute: int, queue: str) -> dict[str, Any]:
+    """Return an entry of the hour in which people sleep; the jobs of a night do not begin at once."""
+    return {"task": task, "schedule": crontab(hour=3, minute=minute), "options": {"queue": queue}}

@@ -54,6 +54,7 @@ class Settings(BaseSettings):
     artifact_url: str | None = None  # default: a folder in the data folder
     playbooks_dir: Path | None = None  # default: ops/playbooks
     artifact_max_bytes: int = 256 * 1024 * 1024
+    artifact_days: int = Field(default=30, ge=0)  # kept so long after a run's end; 0: for good
     log_roots: list[Path] | None = None  # default: the working directory and /var/log
     log_max_bytes: int = 2 * 1024**3  # of one log, decompressed; what lies beyond is not read, and said
     log_max_lines: int = Field(default=50_000_000, ge=1)  # of one log; likewise
@@ -61,6 +62,7 @@ class Settings(BaseSettings):
     log_readers: int = Field(default=0, ge=0)  # processes that read one large log; 0: one per core, at most 4
     log_sources: Path | None = None  # named sources; default: ops/sources.yaml
     log_tokens: dict[str, SecretStr] = {}  # of named sources, by name
+    log_nicknames: int = Field(default=0, ge=0, le=20)  # rare kinds of errors that a model names in a run
     redact_allow: list[str] = []  # RE2 patterns: what one matches whole is shown, whatever it looks like
     redact_deny: list[str] = []  # RE2 patterns: what one matches is hidden
 
@@ -130,9 +132,7 @@ class Settings(BaseSettings):
     recall_rerank: bool = False  # have the model order the best hits
     memory_extraction: bool = True  # one turn of the model over a finished run, where a model is configured
     memory_session_limit: int = Field(default=20, ge=1)  # memories that one session may leave a day
-    memory_source_limit: int = Field(
-        default=50, ge=1
-    )  # memories that one log, alert, tool or agent may leave a day
+    memory_source_limit: int = Field(default=50, ge=1)  # likewise one log, alert, tool or agent
     memory_space_days: int = Field(default=7, ge=0)  # how long a replaced index is kept for a way back
 
     # watching

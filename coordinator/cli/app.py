@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from coordinator.cli import (
+    artifacts,
     budget,
     dead_letters,
     decisions,
@@ -60,7 +61,7 @@ def nightdesk(
 
 
 for _panel, _commands in (
-    ("The desk", (desk.up, desk.down, desk.status, desk.worker, desk.migrate)),
+    ("The desk", (desk.up, desk.down, desk.status, desk.worker, desk.migrate, artifacts.artifacts)),
     ("Runs", (submission.submit, runs.watch, runs.runs, runs.show, budget.budget)),
     (
         "Decisions",

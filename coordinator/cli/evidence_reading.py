@@ -40,8 +40,12 @@ def read_again(
     settings: Settings,
     store: ArtifactStore,
     context: int,
+    gone: str = "",
 ) -> list[dict[str, Any]]:
-    """Return the rows of all evidence with `state`, `note` and the lines round each as they are now."""
+    """Return the rows of all evidence with `state`, `note` and the lines round each as they are now.
+
+    `gone` says when what the run has read was removed, where it was: then no line that differs is held against it.
+    """
     rows = evidence_rows(report)
     if not rows:
         return []
@@ -54,7 +58,9 @@ def read_again(
                 logs = read(sources, settings=settings, artifacts=attached, salt=salt, run=report.run_id)
         except NightdeskError as error:
             why = error.what + (f": {error.why}" if error.why else "")
-        return [{**row, **_now(row, logs, why, context)} for row in rows]
+        found = [{**row, **_now(row, logs, why, context)} for row in rows]
+    removed = {"state": OUT_OF_REACH, "note": gone, "context": []}
+    return [{**row, **removed} if gone and row["state"] != STANDS else row for row in found]
 
 
 def all_stand(rows: Sequence[Mapping[str, Any]]) -> bool:

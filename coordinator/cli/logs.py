@@ -16,6 +16,9 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+LinesCsv = Annotated[
+    bool, typer.Option("--csv", help="Print LineId,EventId,EventTemplate: a row for each line of the log.")
+]
 _TEMPLATE_COLUMNS = ("id", "count", "share", "level", "first", "last", "source", "line", "template")
 _CHANGE_COLUMNS = ("change", "before", "after", "level", "source", "line", "time", "template")
 
@@ -69,10 +72,7 @@ def templates(  # noqa: PLR0913 each option is an argument
     level: Level = "",
     sort: Annotated[str, typer.Option(help="count, rare, first or new.")] = "count",
     limit: Annotated[int, typer.Option(min=0, help="Templates at most; 0: all.")] = 50,
-    as_csv: Annotated[
-        bool,
-        typer.Option("--csv", help="Print LineId,EventId,EventTemplate: a row for each line of the log."),
-    ] = False,
+    as_csv: LinesCsv = False,
     summary_csv: Annotated[
         bool, typer.Option("--summary-csv", help="Print the table of templates as CSV.")
     ] = False,

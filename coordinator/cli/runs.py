@@ -11,6 +11,7 @@ from coordinator.cli import screen
 from coordinator.cli.options import AsJson, DataDir, RunId
 
 if TYPE_CHECKING:
+    from kernel.records import RunRow
     from kernel.reports import Report
     from kernel.settings import Settings
 
@@ -115,7 +116,7 @@ def show(
         waiting = history.pending_approvals(session, row.id)
         happened = chronicle(session, row.id)
     if evidence:
-        _show_evidence(report, row.request, settings, context, as_json=as_json)
+        _show_evidence(report, row, settings, context, as_json=as_json)
         return
     if as_json:
         told = report.model_dump(mode="json") | {"happened": happened.model_dump(mode="json")}
@@ -131,9 +132,8 @@ def show(
     print_waiting(row.id, waiting, screen.out())
 
 
-def _show_evidence(
-    report: Report, request: dict[str, Any], settings: Settings, context: int, *, as_json: bool
-) -> None:
+def _show_evidence(report: Report, row: RunRow, settings: Settings, context: int, *, as_json: bool) -> None:
+    from coordinator import retention
     from coordinator.cli.evidence_reading import all_stand, read_again
     from coordinator.cli.logs_reading import reader
     from coordinator.cli.logs_text import print_document
@@ -142,8 +142,12 @@ def _show_evidence(
     from kernel.contracts import Request
 
     store = ArtifactStore(settings.artifacts, max_bytes=settings.artifact_max_bytes)
-    sources = Request.model_validate(request).sources
-    rows = read_again(report, sources, read=reader(), settings=settings, store=store, context=context)
+    retention.hold(store, row.id, row.request)
+    gone = retention.let_go(store, row.id, row.request, row.ended_at)
+    sources = Request.model_validate(row.request).sources
+    rows = read_again(
+        report, sources, read=reader(), settings=settings, store=store, context=context, gone=gone
+    )
     if as_json:
         print_document(rows)
     else:

@@ -14,7 +14,7 @@ from agents.log_analysis.sources.files import LogFile
 from agents.log_analysis.sources.finding import asked_of, files_of
 from agents.log_analysis.sources.named import NamedSource, check_zone, named_sources
 from agents.log_analysis.sources.pinning import PINS, PinnedFile, Record, pin, unpin
-from kernel.artifacts import ArtifactStore
+from kernel.artifacts import ArtifactStore, pin_key
 from kernel.contracts import Source
 from kernel.errors import Correctable, NightdeskError
 from kernel.settings import Settings
@@ -113,7 +113,7 @@ class Gathering:
         return files, problems
 
     def _key(self, source: Source) -> str:
-        return f"{self.run_id}\n{source.path or ''}\n{source.name}"
+        return pin_key(self.run_id, source.path or "", source.name)
 
     def _first(self, source: Source, named: Mapping[str, NamedSource]) -> Record:
         """Open a source for the first time in its run."""
