@@ -22,6 +22,8 @@ KINDS_ZH: Phrases = {
     "A number keeps growing": "数值持续增长",
     "Too many open files": "打开的文件过多",
     "Connection pool exhausted": "连接池耗尽",
+    "Thread pool exhausted": "线程池耗尽",
+    "Clocks differ": "时钟不一致",
     "Certificate or TLS failure": "证书或 TLS 故障",
     "Name resolution failed": "域名解析失败",
     "Connection refused": "连接被拒绝",

@@ -6,6 +6,7 @@ from typing import Any
 
 from agents.log_analysis.judging.causes import rank, top_rows
 from agents.log_analysis.kinds import SLOW
+from agents.log_analysis.mentioned import absent, is_lookup, lines_of_ids
 from agents.log_analysis.orders import not_followed
 from agents.log_analysis.paragraphs import (
     harmless,
@@ -18,12 +19,15 @@ from agents.log_analysis.paragraphs import (
     suspects,
     verdict,
 )
-from agents.log_analysis.questions import about_speed
+from agents.log_analysis.questions import about_speed, asks_why
 from agents.log_analysis.wording import style, words
 from agents.runtime.spec import DoneCall, TurnView
 from kernel.contracts import NotDone, Outcome
 from kernel.states import CallState
 from kernel.wording import ENGLISH, Words
+
+#: Work that scores no more than this takes its usual time: where other trouble is known, it is no candidate.
+_USUAL = 0.5
 
 
 def answered(view: TurnView, overview: dict[str, Any], told: str) -> Outcome:
@@ -42,7 +46,16 @@ def conclude(view: TurnView, overview: dict[str, Any], *, lead: str = "") -> Out
     say, brief = words(view), style(view).length == "short"
     shown = findings if say is ENGLISH else rank(overview, comparison, say=say)
     searches = [c for c in view.calls("search") if c.state == CallState.done and c.value]
-    paragraphs = [lead, verdict(shown, overview, top_rows(overview), say, brief=brief)]
+    request = view.work.request
+    looked_up = [c for c in searches if is_lookup(c, request)]
+    searches = [c for c in searches if c not in looked_up]
+    said = verdict(shown, overview, top_rows(overview), say, brief=brief, why=asks_why(request))
+    paragraphs = [
+        lead,
+        absent(request, looked_up, f"{lead} {said}", say, found=bool(shown)),
+        lines_of_ids(request, looked_up, say),
+        said,
+    ]
     if not shown and (looks := view.calls("overview")):
         paragraphs.append(outside(looks[0].value or {}, overview, say))
     if not brief:
@@ -63,7 +76,8 @@ def _asked_for(view: TurnView, overview: dict[str, Any]) -> dict[str, Any]:
     rows = overview.get("problems", [])
     if not about_speed(view.work.request) or any(row["kind"] == SLOW.key for row in rows):
         return overview
-    return {**overview, "problems": sorted([*rows, *overview.get("slow", [])[:2]], key=lambda r: -r["score"])}
+    slow = [row for row in overview.get("slow", [])[:2] if not rows or row["score"] > _USUAL]
+    return {**overview, "problems": sorted([*rows, *slow], key=lambda r: -r["score"])}
 
 
 def _value(calls: list[DoneCall]) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -19,6 +20,8 @@ from kernel.states import CallState
 _SHOWN, _MOMENT, _MOST = 5, 20, 10
 #: Topics whose answer is a number of lines.
 COUNTED = ("count", "most", "rate")
+#: What somebody did, where a question says no more than that: then what failed is told by how lines are graded.
+_FAILED = re.compile(r"(?i)(?:fail\w*|失败)(?: (?:fail\w*|失败))*")
 #: Buckets the histogram makes at most.
 _BUCKETS = 60
 _UNITS = {"1s": 1, "1m": 60, "1h": 3600, "1d": 86_400}
@@ -81,9 +84,10 @@ def calls_apart(question: Question, span: Span) -> list[CallRequest]:
     """Return a search for each word of a question whose words no line holds together."""
     if question.exact or question.topic not in ("count", "most", "rate", "last"):
         return []
+    words = telling(question.term.split())
     arguments = [
-        {**span.arguments, "pattern": pattern_of([word]), "limit": 1}
-        for word in telling(question.term.split())
+        {**span.arguments, "pattern": rf"\b{word}\b" if word.isdigit() else pattern_of([word]), "limit": 1}
+        for word in words
     ]
     return [CallRequest(tool="search", arguments=one) for one in arguments]
 
@@ -94,7 +98,27 @@ def narrowed(question: Question, apart: Sequence[DoneCall]) -> Question:
     if len(apart) != len(words) or any(call.state != CallState.done for call in apart):
         return question
     kept = [word for word, call in zip(words, apart, strict=True) if call.value["total"]]
-    return replace(question, term=" ".join(kept), level="") if kept else question
+    if not kept:
+        return question
+    term, exact = " ".join(kept), len(kept) == 1 and kept[0].isdigit()
+    then = question.then
+    if then is not None and then.term == question.term:
+        then = replace(then, term=term, level="", exact=exact)
+    return replace(question, term=term, level="", exact=exact, then=then)
+
+
+def graded(question: Question, overview: dict[str, Any]) -> Question:
+    """Return a question on what failed, where no line has that word, by levels; by status where none are graded."""
+    if question.exact or question.level or not _FAILED.fullmatch(question.term):
+        return question
+    bad = {"warning", "error", "fatal"} & set(overview.get("levels", {}))
+    return replace(question, term="", level="warning") if bad else replace(question, term="4xx/5xx")
+
+
+def all_calls_for(question: Question, span: Span, overview: dict[str, Any]) -> list[CallRequest]:
+    """Return the calls of a question and of the one asked with it."""
+    calls = calls_for(question, span, overview)
+    return [*calls, *(calls_for(question.then, span, overview) if calls and question.then else [])]
 
 
 def _bucket(question: Question, span: Span, overview: dict[str, Any]) -> str:

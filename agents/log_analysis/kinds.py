@@ -40,6 +40,14 @@ KINDS = (
         alone=True,
     ),
     _kind(
+        "threads_exhausted",
+        "Thread pool exhausted",
+        1.0,
+        r"(?:thread|worker|executor)[ _-]?pool.{0,40}(?:exhaust|\bfull|starv|deplet|no (?:available|free|idle))"
+        r"|\bRejectedExecution|no (?:available|free|idle) (?:worker )?threads?"
+        r"|unable to create (?:new )?(?:native )?thread|can'?t start new thread|线程池.{0,12}(?:满|耗尽|不足)",
+    ),
+    _kind(
         "pool_exhausted",
         "Connection pool exhausted",
         1.0,
@@ -63,6 +71,15 @@ KINDS = (
         r"|(?:expired|invalid|untrusted|self.signed|verify).{0,30}certificate|CERT_\w+|(?:ssl"
         r"|tls).{0,30}(?:handshake|fail|error|alert)"
         r"|SSLHandshake|证书.{0,12}(?:过期|无效|失败)",
+    ),
+    _kind(
+        "clock",
+        "Clocks differ",
+        1.0,
+        r"clock[ _-]?skew|(?:token|jwt|assertion|signature|claim|request)\b.{0,60}(?:not (?:yet valid|valid yet)"
+        r"|in the future|used (?:too early|before)|too skewed)|\bRequestTimeTooSkewed"
+        r"|\b(?:nbf|iat)\b.{0,30}(?:future|early|after)"
+        r"|(?:system )?clock (?:is )?(?:wrong|off|ahead|behind|unsynchroni[sz]ed)|时钟(?:偏差|偏移|不同步|不一致)",
     ),
     _kind(
         "name_resolution",
@@ -211,7 +228,9 @@ SYMPTOM = 0.55
 CHANGE = re.compile(
     r"(?i)\bdeploy(?:ed|ing|ments?)\b|\bdeploy (?:v?\d|of|to|start|finish|complet|succe|#)"
     r"|\broll(?:ed|ing)?[ -]?(?:out|back)\b|\breleas(?:e|ed|ing)\b"
-    r"|\bupgrad(?:e|ed|ing)\b"
+    r"|\bupgrad(?:e|ed|ing)\b|\brotated\b.{0,40}(?:secret|key|credential|password|token|cert)"
+    r"|(?:secret|\bkey|credential|password|token|certificate).{0,40}\brotated\b"
+    r"|\bflags?\b.{0,60}\b(?:changed|enabled|disabled|toggled|switched|turned)\b|\bchanged from \S{1,40} to \S"
     r"|config\w*.{0,30}(?:changed|updated|reload|applied|set to)|(?:changed|updated|reload\w*|applied"
     r"|new).{0,20}config"
     r"|feature[ _-]?flag|\bmigrat(?:ion|ed|ing)\b|\bscal(?:ed|ing) (?:up|down|to)\b|version.{0,20}(?:->|→|to v?\d)"

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from agents.log_analysis.judging.chains import when
-from agents.log_analysis.judging.placing import code
+from agents.log_analysis.judging.placing import code, only
 from agents.log_analysis.judging.reasons import doubts_of
 from agents.log_analysis.judging.titles import title
 from kernel.contracts import Finding
@@ -15,6 +15,8 @@ from kernel.wording import Words
 #: From this score on a cause is the most likely one; below it is possible.
 _SURE = 0.6
 _NOTES, _CHANGES, _SUSPECTS = 8, 4, 5
+#: In a log of so many events, a kind of line that came once stands out.
+_MANY_EVENTS = 200
 #: Lines quoted, and how many of one shape.
 _LINES, _OF_A_SHAPE = 10, 2
 _VALUE = re.compile(r"[\w:.+-]*\d[\w:.+-]*")
@@ -32,17 +34,23 @@ _HARMLESS = re.compile(
 _Row = dict[str, Any]
 
 
-def verdict(findings: list[Finding], overview: _Row, rows: list[_Row], say: Words, *, brief: bool) -> str:
-    """Return the cause in one sentence with its time, the lines that prove it, what speaks for and against it."""
+def verdict(
+    findings: list[Finding], overview: _Row, rows: list[_Row], say: Words, *, brief: bool, why: bool = True
+) -> str:
+    """Return the cause in one sentence with its time, the lines that prove it, what speaks for and against it.
+
+    Where nothing is found and no cause was asked for (`why`), that there is no sign of trouble.
+    """
     if not findings:
-        text = say("No cause was found. {looked}", looked=looked_at(overview, say))
-        return text + _window(overview, say)
+        return _nothing(overview, say, why=why)
     top = findings[0]
     sure = say("Most likely cause" if top.score >= _SURE else "Possible cause")
     head = say("{sure} (score {score:.2f}): {title}", sure=sure, score=top.score, title=top.title)
     began = min(rows, key=when)["first"]["time"] if rows else ""
     if began:
         head += say(". Since {time}.", time=began)
+    if rows and (one := only(rows[0].get("where", ""), say)):
+        head += one if began else say.plain(".") + one
     if overview.get("begins_in_trouble"):
         head += say(
             " The log begins in the trouble: what was before it, and what is new with it, cannot be told."
@@ -55,6 +63,22 @@ def verdict(findings: list[Finding], overview: _Row, rows: list[_Row], say: Word
     against = doubts_of(rows, say) if rows else []
     parts += [_listed("What speaks against it:", against, say), top.detail]
     return "\n\n".join(part for part in parts if part)
+
+
+def _nothing(overview: _Row, say: Words, *, why: bool) -> str:
+    """Return that no cause was found; who fell silent for good is told first, as that may be the trouble."""
+    gone = [
+        _silence(row, say)
+        for row in overview.get("silences", [])
+        if row.get("open") and row["of"] == "service"
+    ]
+    head = "No sign of trouble was found. {looked}"
+    if gone:
+        head = "No line tells why. {looked}"
+    elif why:
+        head = "No cause was found. {looked}"
+    looked = say(head, looked=looked_at(overview, say)) + _window(overview, say)
+    return "\n\n".join([*gone[:1], looked])
 
 
 def outside(whole: _Row, overview: _Row, say: Words) -> str:
@@ -83,7 +107,13 @@ def others(findings: list[Finding], say: Words) -> str:
 
 def observations(overview: _Row, findings: list[Finding], say: Words) -> list[str]:
     """Return what else was seen: silences, restarts, changes where no cause cites one, how files were read."""
-    texts = [_silence(row, say) for row in overview.get("silences", [])[:2]]
+    troubles = [row["template"] for row in overview.get("problems", [])]
+    quiet = [row for row in overview.get("silences", [])[:2] if not _ends(row, troubles)]
+    if not findings:  # who fell silent for good has been told
+        quiet = [row for row in quiet if not (row.get("open") and row["of"] == "service")] or quiet[1:]
+    texts = [_silence(row, say) for row in quiet]
+    if not findings and (rare := _seldom(overview, say)):
+        texts.append(rare)
     if restarts := overview.get("restarts", []):
         texts.append("\n".join([say("Starts and restarts:"), *map(quoted, restarts[:_CHANGES])]))
     if not findings and overview.get("changes"):
@@ -171,6 +201,21 @@ def _listed(heading: str, items: list[str], say: Words) -> str:
     return "\n".join([say(heading), *(f"- {item}" for item in items)]) if items else ""
 
 
+def _ends(row: _Row, troubles: list[str]) -> bool:
+    """Tell whether what is silent is the trouble itself: that it is over is good news, and told elsewhere."""
+    name = row.get("name", "").rstrip("…")
+    return row.get("of") == "template" and bool(name) and any(one.startswith(name) for one in troubles)
+
+
+def _seldom(overview: _Row, say: Words) -> str:
+    """Return the kinds of lines that a log has once or twice, where it has few of them."""
+    rows = overview.get("rare", [])
+    if not rows or overview.get("rare_left_out") or overview.get("events", 0) < _MANY_EVENTS:
+        return ""
+    told = [f"- {row['source']}:{row['line']}  {code(row['template'])}" for row in rows]
+    return "\n".join([say("Kinds of lines that came only once or twice:"), *told])
+
+
 def _silence(row: _Row, say: Words) -> str:
     if "events" in row:  # of a log without times
         told = {
@@ -180,6 +225,9 @@ def _silence(row: _Row, say: Words) -> str:
         }
     else:
         told = {"told": row.get("told", ""), "start": row["from"], "end": row["to"]}
+    if row.get("open") and row.get("of") != "log" and "events" not in row:
+        text = "{name} fell silent at {start} and stayed so to the end of the log, {told} later."
+        return say(text, name=code(row.get("name", "")), start=told["start"], told=told["told"])
     if row.get("of") == "log":
         return say("The log is silent for {told}, from {start} to {end}.", **told)
     return say("{name} is silent for {told}, from {start} to {end}.", name=code(row.get("name", "")), **told)

@@ -42,9 +42,11 @@ ANSWERS_ZH: Phrases = {
     "{total} {what}, {bad} of them warnings or worse.": "共 {total} {what}，其中 {bad} 行为警告或更严重。",
     "Warnings and worse:": "警告及更严重的：",
     "What the log said:": "日志内容：",
-    "Since {time}: {new} kinds of lines are new, {more} more often, {fewer} less often, {vanished} vanished.": (
+    "Since {time}: of the kinds of lines {new} new, {more} more often, {fewer} less often, {vanished} vanished.": (
         "自 {time} 起：新增 {new} 种日志行，{more} 种增多，{fewer} 种减少，{vanished} 种消失。"
     ),
+    "Hardly ever seen, and shortly before the trouble:": "极少出现、且就在异常之前的日志行：",
+    "No line holds {words}; this is what the log does tell of:": "没有含 {words} 的行；日志中实际记录的是：",
     "New:": "新增：",
     "More often:": "增多：",
     "Vanished:": "消失：",

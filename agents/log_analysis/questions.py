@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from agents.log_analysis.terms import terms_of
+from agents.log_analysis.terms import is_status, terms_of
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,8 @@ class Question:
     """What is asked. `topic` names the kind of answer, `term` the words that lines must hold, `level` the lowest level.
 
     `exact` terms were quoted, others are words in any form. `entity` is what is counted by (ip, host, user …) and
-    `bucket` the width of a count over time. `why` tells that the cause is asked for too, `also` which leads are.
+    `bucket` the width of a count over time. `why` tells that the cause is asked for too, `also` which leads are,
+    `then` is a second question in the same request.
     """
 
     topic: str
@@ -24,11 +25,17 @@ class Question:
     why: bool = False
     exact: bool = False
     also: tuple[str, ...] = ()
+    then: Question | None = None
 
 
 #: Topics that are told before the cause, and not instead of it, in the order in which they are told.
 LEADS = ("start", "recovered")
 _SENTENCES = re.compile(r"(?<=[?？])")
+_FROM = re.compile(r"(?i)\bfrom when\b|\bhow long\b|从|持续")
+#: What a request calls trouble as such: no text to look for.
+_TROUBLE = re.compile(
+    r"(?i)outages?|problems?|issues?|incidents?|troubles?|faults?|anything|wrong|unusual|attacks?|问题|故障|毛病|事故|情况|异常情况"
+)
 
 _WHY = re.compile(
     r"(?i)\bwhy\b|\bcaus|\bwrong\b|root ?cause|\bdiagnos|\binvestigat|为什么|原因|怎么回事|根因"
@@ -44,6 +51,10 @@ _LEVELS = (
 _PLURAL = r"errors|warnings|warns|fatals|criticals|错误|报错|警告|告警行?|致命"
 #: What somebody did, and no level: "which IP failed most often?".
 _VERB = re.compile(r"(?i)failed|失败")
+#: What a status is called besides its number.
+_OF_STATUS = re.compile(
+    r"(?i)https?|status(?:es)?|codes?|errors?|respon\w+|answers?|requests?|状态码?|错误|响应|请求"
+)
 #: What is no text to look for where it stands alone: all lines.
 _ALL = re.compile(r"(?i)requests?|请求")
 _UNITS = {
@@ -103,7 +114,9 @@ _ABOUT = re.compile(r"(?i)^(?:what|who|which|where|show|list|find|tell|check|loo
 _RECOVERED = re.compile(
     r"(?i)\b(?:did|has|have|is|are|was)\b.{0,40}\b(?:recover\w*|resolved|back (?:up|to normal)|over now"
     r"|still (?:fail|happen|going|there)\w*"
-    r"|healthy again|stopped|ended)\b|恢复了?(?:吗|没|么)|还在(?:发生|报错|失败)|好了吗|是否(?:已经)?恢复"
+    r"|healthy again|stopped|ended)\b|\bfrom when (?:to|until)\b"
+    r"|\bhow long (?:did|was|has)\b.{0,40}\b(?:last|out|down)\w*"
+    r"|到(?:几点|什么时候|何时)|持续了?多久|恢复了?(?:吗|没|么)|还在(?:发生|报错|失败)|好了吗|是否(?:已经)?恢复"
 )
 _ENTITIES = (
     ("ip", r"\bips?\b|\bip address(?:es)?\b|\bclients?\b|\bsource address(?:es)?\b|IP|客户端|地址"),
@@ -146,22 +159,24 @@ def question_of(request: str) -> Question | None:
 
     When it began and whether it is over may be asked in sentences of their own, beside another question.
     """
-    parts = [(part, _question_of(part)) for part in _SENTENCES.split(request) if part.strip()]
-    asked = {one.topic for _, one in parts if _leads(one) and one is not None}
-    rest = "".join(part for part, one in parts if not _leads(one))
+    parts = [(part, one_question(part)) for part in _SENTENCES.split(request) if part.strip()]
+    asked = {one.topic for _, one in parts if is_lead(one) and one is not None}
+    rest = "".join(part for part, one in parts if not is_lead(one))
     if not asked or len(parts) == 1:
-        return _question_of(request)
+        return one_question(request)
     leads = tuple(topic for topic in LEADS if topic in asked)
-    if (main := _question_of(rest)) is not None:
+    if (main := one_question(rest)) is not None:
         return replace(main, also=leads)
     return Question(leads[0], why=bool(_WHY.search(request)), also=leads[1:])
 
 
-def _leads(question: Question | None) -> bool:
+def is_lead(question: Question | None) -> bool:
+    """Tell whether a question is on when the trouble began or ended, and names nothing else."""
     return question is not None and question.topic in LEADS and not question.term
 
 
-def _question_of(request: str) -> Question | None:
+def one_question(request: str) -> Question | None:
+    """Return what a request asks that is taken as one question."""
     why, quoted, entity = bool(_WHY.search(request)), quoted_term(request), _entity(request)
     per = _PER.search(request)
     topic = "rate" if per else next((name for name, pattern in _TOPICS if pattern.search(request)), "")
@@ -170,6 +185,8 @@ def _question_of(request: str) -> Question | None:
     if topic == "count" and entity and _HOW_MANY.search(request):
         topic = "most"
     term, level = _looked_for(request, quoted, entity if topic == "most" else "")
+    if topic in ("exists", "recovered") and not quoted and all(map(_TROUBLE.fullmatch, term.split())):
+        term, level = "", ""
     if not topic and not why and _ABOUT.search(request) and (found := _IDENTITY.search(request)):
         return Question("count", found[0], exact=True)
     if not topic or (topic in ("last", "exists") and not (term or (topic == "last" and level))):
@@ -178,6 +195,8 @@ def _question_of(request: str) -> Question | None:
     if per:
         unit = next((g for g in per.groups() if g), "").lower().removeprefix("小")
         bucket = _UNITS.get(unit, "auto")
+    if topic == "recovered" and _FROM.search(request):
+        return Question("start", why=why, also=("recovered",))
     if topic in ("changed", "at", "recovered"):
         return Question(topic, why=why)
     level = "" if topic in ("start", "exists") else level
@@ -196,6 +215,8 @@ def _looked_for(request: str, quoted: str, entity: str) -> tuple[str, str]:
     words = terms_of(request, skip)
     if entity and words and all(_ALL.fullmatch(word) or _VERB.fullmatch(word) for word in words):
         return " ".join(word for word in words if _VERB.fullmatch(word)), ""
+    if any(map(is_status, words)):  # `500 errors` are lines with that status, whatever they are graded
+        return " ".join(word for word in words if not _OF_STATUS.fullmatch(word)), ""
     if all(_ALL.fullmatch(word) or _level(word) for word in words):
         return "", _level(request)
     plural = re.search(rf"(?i)(?<![a-z])(?:{_PLURAL})(?![a-z])", request)
@@ -206,6 +227,11 @@ def quoted_term(request: str) -> str:
     """Return what a request puts in quotation marks, or nothing."""
     found = _QUOTED.search(request)
     return next((g.strip() for g in found.groups() if g), "") if found else ""
+
+
+def asks_why(request: str) -> bool:
+    """Tell whether a request asks for a cause."""
+    return bool(_WHY.search(request))
 
 
 def about_speed(request: str) -> bool:

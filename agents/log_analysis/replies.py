@@ -26,6 +26,7 @@ def reply(question: Question, calls: list[DoneCall], overview: dict[str, Any], s
     told = [
         _reply(question, calls, overview, say),
         *(_LEADS[topic](overview, say) for topic in question.also),
+        *(_around(overview, say) if question.topic == "changed" else []),
     ]
     return "\n\n".join(filter(None, told))
 
@@ -96,7 +97,9 @@ def _most(question: Question, calls: list[DoneCall], values: list[dict[str, Any]
     found = next((value for value in values if value["entities"]), values[0])
     what, rows, by = _what(question, calls[0], say), found["entities"], found["by"]
     if not rows:
-        return say("No {by} stands in the {count} {what}.", by=by, count=found["events"], what=what)
+        return say(
+            "No {by} stands in the {count} {what}.", by=say.plain(by), count=found["events"], what=what
+        )
     text = "{entity} has most: {count} of {events} {what} ({total} different {by})."
     values_of = {"entity": code(rows[0]["entity"]), "count": rows[0]["count"], "events": found["events"]}
     if len(rows) > 1 and rows[1]["count"] == rows[0]["count"]:
@@ -106,7 +109,7 @@ def _most(question: Question, calls: list[DoneCall], values: list[dict[str, Any]
         if even < min(len(rows), _NAMED + 1):
             text = "A tie: {names} have {count} each of the {events} {what} ({total} different {by})."
             values_of["names"] = ", ".join(code(row["entity"]) for row in rows[:even])
-    head = say(text, **values_of, what=what, total=found["entities_total"], by=by)
+    head = say(text, **values_of, what=what, total=found["entities_total"], by=say.plain(by))
     listed = [f"- {code(r['entity'])}  {r['count']}  ({_where(r['first'])})" for r in rows]
     return "\n\n".join([head, "\n".join(listed)])
 
@@ -144,7 +147,7 @@ def _at(question: Question, calls: list[DoneCall], values: list[dict[str, Any]],
 def _changed(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
     found = values[0]
     counts = {name: found[f"{name}_total"] for name in ("new", "more", "fewer", "vanished")}
-    text = "Since {time}: {new} kinds of lines are new, {more} more often, {fewer} less often, {vanished} vanished."
+    text = "Since {time}: of the kinds of lines {new} new, {more} more often, {fewer} less often, {vanished} vanished."
     parts = [say(text, time=calls[0].arguments["split_at"], **counts)]
     for name, heading in (
         ("new", "New:"),
@@ -166,6 +169,15 @@ def _changed(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], s
         ]
         parts += ["\n".join([say(heading), *told])] if told else []
     return "\n\n".join(parts)
+
+
+def _around(overview: dict[str, Any], say: Words) -> list[str]:
+    """Return the lines that tell of changes, and those that the log hardly ever has shortly before the trouble."""
+    changes = overview.get("changes", [])
+    known = {_where(row) for row in changes}
+    rare = [row for row in overview.get("before", []) if _where(row) not in known]
+    lists = (("Changes seen:", changes), ("Hardly ever seen, and shortly before the trouble:", rare))
+    return ["\n".join([say(heading), *map(quoted, rows)]) for heading, rows in lists if rows]
 
 
 def _began(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:

@@ -8,8 +8,10 @@ from typing import Any
 import re2
 
 from agents.log_analysis.answering import answered, conclude
-from agents.log_analysis.asked import calls_apart, calls_for, narrowed
-from agents.log_analysis.questions import LEADS, Question, question_of, quoted_term
+from agents.log_analysis.asked import all_calls_for, calls_apart, calls_for, graded, narrowed
+from agents.log_analysis.mentioned import lookups
+from agents.log_analysis.pairs import asked_of
+from agents.log_analysis.questions import LEADS, Question, quoted_term
 from agents.log_analysis.remembered import DIRECTED, directed
 from agents.log_analysis.replies import missing, reply
 from agents.log_analysis.spans import Span, span_of
@@ -43,7 +45,7 @@ def routine(view: TurnView) -> Turn:
     """Return the next turn: what to ask next, or the outcome."""
     if not view.work.sources:
         return _end(_stated(view) or _no_source(words(view)))
-    question = None if "alertname" in view.work.labels else question_of(view.work.request)
+    question = None if "alertname" in view.work.labels else asked_of(view.work.request)
     hits = view.calls("overview")
     if not hits:
         known = None if question else directed(view)
@@ -63,7 +65,7 @@ def routine(view: TurnView) -> Turn:
         return _ask(view, _searches(view, overview, span), "the errors themselves")
     if overview.get("problems") and not _compared(view):
         return _ask(view, _comparisons(overview, hits[0].value or {}), "before and after the trouble began")
-    return _end(conclude(view, overview, lead=_told(view, question, overview) if question else ""))
+    return _end(conclude(view, overview, lead=_told(view, question, span, overview) if question else ""))
 
 
 def _span(view: TurnView, overview: dict[str, Any]) -> Span:
@@ -77,26 +79,34 @@ def _question(view: TurnView, question: Question, span: Span, overview: dict[str
     wanted: list[CallRequest] = []
     note = _ASKED_NOTE
     if not made:
-        wanted = calls_for(question, span, overview)
+        wanted = all_calls_for(question, span, overview)
+    elif len(made) == 1 and _nothing(made[0]) and (asked := graded(question, overview)) != question:
+        wanted = all_calls_for(asked, span, overview)
     elif not apart and _nothing(made[-1]):
         wanted, note = calls_apart(question, span), _APART_NOTE
     elif apart and len(made) == 1 and (asked := narrowed(question, apart[0])) != question:
-        wanted = calls_for(asked, span, overview)
+        wanted = all_calls_for(asked, span, overview)
     if wanted and all(call.tool in view.tools for call in wanted) and view.turns_left > 1:
         return Turn(text="Looking for what was asked.", calls=wanted, note=note)
     leads = question.topic in LEADS and (not made or _nothing(made[-1]))
-    told = _told(view, question, overview)
+    told = _told(view, question, span, overview)
     if question.why or leads or not told or (question.topic == "exists" and _nothing(made[-1])):
         return None
     return _end(answered(view, overview, told))
 
 
-def _told(view: TurnView, question: Question, overview: dict[str, Any]) -> str:
+def _told(view: TurnView, question: Question, span: Span, overview: dict[str, Any]) -> str:
     """Return the answer to a question, with which of its words no line holds."""
     made, apart = _noted(view, _ASKED_NOTE), _noted(view, _APART_NOTE)
-    say, asked = words(view), narrowed(question, apart[0]) if len(made) > 1 else question
+    say, asked, calls = words(view), question, made[-1] if made else []
+    if len(made) > 1:
+        asked = narrowed(question, apart[0]) if apart else graded(question, overview)
     parts = [missing(question, apart[0] if apart else [], say)] if made else []
-    return "\n\n".join(filter(None, [*parts, reply(asked, made[-1] if made else [], overview, say)]))
+    first = len(calls_for(asked, span, overview)) if asked.then else len(calls)
+    parts.append(reply(asked, calls[:first], overview, say))
+    if asked.then:
+        parts.append(reply(asked.then, calls[first:], overview, say))
+    return "\n\n".join(filter(None, parts))
 
 
 def _nothing(calls: list[DoneCall]) -> bool:
@@ -133,6 +143,8 @@ def _searches(view: TurnView, overview: dict[str, Any], span: Span) -> list[Call
     calls = [CallRequest(tool="search", arguments={"level": "error", "limit": _ERRORS, **window})]
     if not overview.get("problems"):
         calls.append(CallRequest(tool="search", arguments={"pattern": _WORDS, "limit": _ERRORS, **window}))
+    if "alertname" not in view.work.labels:
+        calls += lookups(view.work.request)
     term = asked_term(view.work.request)
     if term:
         found = _LAST.search(view.work.request)

@@ -13,6 +13,13 @@ _WORDS, _PATTERN = 3, 900
 _SHORT = 4
 #: Numbers of fewer digits count something; longer ones are a status or an id.
 _DIGITS = 3
+#: A status as people say it: 404, 404s, 5xx; and where such a number is one, in lines that give it.
+_STATUS = re.compile(r"(?i)([1-5](?:\d\d|xx)|4xx/5xx)s?")
+_GIVEN = (
+    r"(?:status|code|return\w*|answer\w*|respon\w*|error|got|with|返回|状态码?)[\w.]*[\"'\\]{{0,3}}\s?[:=]?\s?[\"'(\\]{{0,2}}{0}\b"
+    r"|\bHTTP(?:/\d(?:\.\d)?)?\"? {0}\b|\" {0} |(?:->|→|=>)\s?{0}\b|\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) \S+ {0}\b"
+    r"|\b{0} (?-i:[A-Z][a-z])"
+)
 _ENDING = re.compile(r"(?:ures?|ied|ed|ing|ies|y|es|s)$")
 _TOKEN = re.compile(r"[A-Za-z0-9_$@/][\w.:/@$-]*|[\u4e00-\u9fff]+")
 #: What stands for a time: the window is read elsewhere.
@@ -100,7 +107,7 @@ def terms_of(request: str, skip: re.Pattern[str] | None = None) -> list[str]:
     text = _TIMES.sub(" ", _LOGIN.sub(" login ", request))
     found: list[str] = []
     for token in _TOKEN.findall(text):
-        words = [token.rstrip(".:/-")] if token.isascii() else _chinese(token)
+        words = [_singular(token.rstrip(".:/-"))] if token.isascii() else _chinese(token)
         found += [w for w in words if _telling(w) and not (skip and skip.fullmatch(w)) and w not in found]
     return found
 
@@ -132,6 +139,16 @@ def ways_of(words: Sequence[str]) -> list[str]:
     return [first, pattern_of(words), last]
 
 
+def is_status(word: str) -> bool:
+    """Tell whether a word is a status: 404, 5xx."""
+    return bool(_STATUS.fullmatch(word))
+
+
+def ending_off(word: str) -> str:
+    """Return a word in lower case without its ending."""
+    return _ENDING.sub("", word.lower())
+
+
 def _telling(word: str) -> bool:
     if word.isdigit():
         return len(word) >= _DIGITS
@@ -151,8 +168,16 @@ def _chinese(text: str) -> list[str]:
     return words
 
 
+def _singular(token: str) -> str:
+    """Return a status without the ending of its plural, anything else as it is."""
+    return token[:-1] if _STATUS.fullmatch(token) and token[-1] in "sS" else token
+
+
 def _stem(word: str) -> str:
     """Return an expression for a word in its forms: of English words by their stem, of others as they stand."""
+    if is_status(word):
+        number = r"[45]\d\d" if "/" in word else word.lower().replace("x", r"\d")
+        return f"(?:{_GIVEN.format(number)})"
     plain = word.lower()
     for form in (plain, plain.removesuffix("s"), plain.removesuffix("ful"), plain.removesuffix("fully")):
         if form in _SAME:

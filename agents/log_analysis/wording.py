@@ -12,6 +12,10 @@ ZH: Phrases = {
     "{label}: {message}": "{label}：{message}",
     # the verdict
     "No cause was found. {looked}": "没有找到原因。{looked}",
+    "No sign of trouble was found. {looked}": "没有发现异常迹象。{looked}",
+    "No line tells why. {looked}": "没有日志行说明原因。{looked}",
+    "Kinds of lines that came only once or twice:": "只出现过一两次的日志行：",
+    "Lines with {word} ({shown} of {total}):": "含 {word} 的日志行（共 {total} 行，显示 {shown} 行）：",
     "Most likely cause": "最可能的原因",
     "Possible cause": "可能的原因",
     "{sure} (score {score:.2f}): {title}": "{sure}（可信度 {score:.2f}）：{title}",
@@ -40,6 +44,7 @@ ZH: Phrases = {
     "a change came shortly before, at {time} ({where})": "此前不久有一次变更：{time}（{where}）",
     "others name it as failing: {names}": "其他服务指明它出现故障：{names}",
     "it comes from {where}": "它来自{where}",
+    " Only {by} {entity} shows it.": "仅{by} {entity} 出现。",
     "only {entity} ({count} of {total} lines; {by} with {share} of all lines)": (
         "单一{by} {entity}（{total} 行中的 {count} 行；它占全部日志的 {share}）"
     ),
@@ -113,13 +118,23 @@ ZH: Phrases = {
     "It follows a change at {time} ({where})": "此前有一次变更：{time}（{where}）",
     "Order in which the services failed: {told}": "各服务出现故障的先后：{told}",
     "More than a day apart, so hardly the same failure: {told}": "相隔一天以上，多半不是同一故障：{told}",
-    "Kinds of lines against the time before: new {new}, more often {more}, less often {fewer}, vanished {vanished}": (
-        "与之前相比，日志行的种类：新增 {new}，增多 {more}，减少 {fewer}，消失 {vanished}"
+    "Kinds of lines, against the time before: {told}": "与之前相比，日志行的种类：{told}",
+    "new": "种新增",
+    "more often": "种增多",
+    "less often": "种减少",
+    "vanished": "种消失",
+    "Slow from {time} on ({where})": "自 {time} 起变慢（{where}）",
+    "shortly before came a line that the log hardly ever has: {message}, at {time} ({where})": (
+        "此前不久有一行日志中极少见的记录：{message}，时间 {time}（{where}）"
     ),
     "Service: {service}": "服务：{service}",
     'Pattern: "{phrase}"': "特征：“{phrase}”",
+    "A model's name for it: {name}": "模型给它的名称：{name}",
     "The log is silent for {told}, from {start} to {end}.": "日志从 {start} 到 {end} 沉默了 {told}。",
     "{name} is silent for {told}, from {start} to {end}.": "{name} 从 {start} 到 {end} 沉默了 {told}。",
+    "{name} fell silent at {start} and stayed so to the end of the log, {told} later.": (
+        "{name} 自 {start} 起沉默，直到 {told} 后日志结束。"
+    ),
     "{count} events": "{count} 条记录",
     "event {number}": "第 {number} 条记录",
     "Starts and restarts:": "启动与重启：",

@@ -14,6 +14,7 @@ from agents.log_analysis.asking.digest import (
     turn_rows,
     turns,
 )
+from agents.log_analysis.asking.foreshadowing import before_rows
 from agents.log_analysis.asking.measures import slow_rows
 from agents.log_analysis.asking.suspects import PROBLEMS, onset_of, suspects, trouble_row
 from agents.log_analysis.formats.levels import Level
@@ -29,6 +30,8 @@ _TOP = 6
 _NEW = 4
 _RARE = 4
 _CHANGES = 4
+#: What comes so often (share of the events, lines) is the log's daily work and no change.
+_DAILY, _DAILY_LINES = 0.01, 20
 _SERVICES = 12
 _FILES = 12
 
@@ -46,6 +49,7 @@ _TRIMS = (
     "slow",
     "silences",
     "traces",
+    "before",
     "changes",
     "problems",
 )
@@ -68,8 +72,7 @@ def overview_of(
     scan = reading.scan
     summary = summarise(scan, file)
     found, split = second(scan, summary, problems(scan, summary, whole), file)
-    changes = turns(reading, summary, file)
-    measured = slow_rows(reading, summary, file)
+    changes, measured = turns(reading, summary, file), slow_rows(reading, summary, file)
     rows = suspects(reading, summary, found, changes, measured, file, whole)
     onset = onset_of(found, rows) if split is None else iso(split)
     begins = _begins(summary, onset)
@@ -81,7 +84,8 @@ def overview_of(
         **({"begins_in_trouble": True} if begins else {}),
         "problem_count": len(found) + len(rows) - min(len(found), PROBLEMS),
         "problems": rows,
-        **_changes(reading, file, onset),
+        **_changes(reading, summary, file, onset),
+        "before": [] if begins else before_rows(reading, summary, found, onset),
         "traces": trace_rows(reading, summary, file),
         "slow": [row for row in measured if not row["alarm"]],
         "restarts": restart_rows(reading, summary, file),
@@ -133,9 +137,16 @@ def _services(reading: Reading, summary: Summary) -> dict[str, int]:
     return named if len(named) > 1 else {}
 
 
-def _changes(reading: Reading, file: int | None, began: str) -> _Row:
+def _changes(reading: Reading, summary: Summary, file: int | None, began: str) -> _Row:
     """Return lines that tell of deploys and configuration changes, those nearest before the onset first."""
-    rows = [row for row in reading.scan.changes if file in (None, row.file)]
+    daily = max(_DAILY_LINES, _DAILY * summary.events)
+    final, groups = reading.scan.miner.final, summary.groups
+    rows = [
+        row
+        for row in reading.scan.changes
+        if file in (None, row.file)
+        and ((group := groups.get(final(row.template))) is None or group.count <= daily)
+    ]
     onset = _seconds(began)
 
     def distance(row: Any) -> tuple[bool, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from math import isnan
@@ -15,7 +16,8 @@ from agents.log_analysis.judging.aftermath import aftermath, following, trouble_
 from agents.log_analysis.judging.causes import rows_beside
 from agents.log_analysis.judging.changepoints import Change
 from agents.log_analysis.judging.durations import lasting
-from agents.log_analysis.judging.problems import Problem, readable
+from agents.log_analysis.judging.precedence import Problem
+from agents.log_analysis.judging.problems import readable
 from agents.log_analysis.reading import Reading
 from agents.log_analysis.scanning.summary import Summary
 
@@ -27,6 +29,7 @@ _RISES = ("start", "up", "burst")
 #: Kinds that follow from waiting, and by how much what kept them waiting goes before them.
 _WAITED = ("timeout", "pool_exhausted", "dependency_failed", "retry", "probe_failed", "backlog")
 _ROOT = 0.01
+_COUNT = re.compile(r"(?<![\w.-])\d{1,12}(?= (?:of|lines)\b)|(?<=a sample of )\d{1,12}")
 
 _Row = dict[str, Any]
 
@@ -54,7 +57,7 @@ def suspects(
             row["before"] = reading.at(before, problem.profile.message[:20])
     placed = places(reading, [p.group.template for p in found[:_CITED]], file)
     for row in rows[:_CITED]:
-        row.update({"where": placed[row["id"]]} if row["id"] in placed else {})
+        row.update(_placed(placed[row["id"]]) if row["id"] in placed else {})
     alarms = [row for row in measured if row["alarm"]]
     _raise_roots(alarms, rows)
     rows += [*alarms, *growth_rows(reading, summary, file), *status_rows(reading, file)]
@@ -102,6 +105,11 @@ def _raise_roots(slow: list[_Row], rows: list[_Row]) -> None:
         if rose and rose <= rows[0]["first"]["time"]:
             row["score"] = round(max(row["score"], rows[0]["score"] + _ROOT), 3)
             return
+
+
+def _placed(told: str) -> _Row:
+    """Return where lines come from, with its numbers as such: an answer in any language may say them."""
+    return {"where": told, "where_counts": [int(number) for number in _COUNT.findall(told)]}
 
 
 def _names(reading: Reading, services: Counter[int]) -> list[str]:

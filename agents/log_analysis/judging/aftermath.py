@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isnan
 
 from agents.log_analysis.formats.levels import Level
-from agents.log_analysis.judging.problems import Problem
+from agents.log_analysis.judging.precedence import Problem
 from agents.log_analysis.kinds import ERROR
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.summary import Group, Summary
@@ -26,7 +26,7 @@ RECOVERED = re.compile(
     r"(?i)\brecovered\b|\brestored\b|\bre-?established\b|\breconnected\b|back to normal"
     r"|\bis (?:now )?(?:up|healthy|ok)(?: again)?$"
     r"|healthy again|\bresolved\b|connection (?:is )?(?:re)?opened again|resumed|succeeded after|circuit.{0,20}closed"
-    r"|restart(?:ed)? successfully|已?恢复(?:正常)?|重连成功"
+    r"|probe succeeded|successfully rolled out|restart(?:ed)? successfully|已?恢复(?:正常)?|重连成功"
 )
 
 

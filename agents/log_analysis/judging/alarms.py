@@ -72,6 +72,7 @@ _OWN_FILES = re.compile(
 _TO_LEVEL = re.compile(
     r"^.{0,120}?\b(?:FATAL|ERROR|CRITICAL|SEVERE|FAILURE|ALERT|EMERG|WARN(?:ING)?)\b[\s:|\])-]+"
 )
+ASKED_WRONGLY = "what was asked for was wrong: the fault of one caller, not of the service"
 TRICKLES = "it trickles through the whole log, so it is hardly what changed"
 
 
@@ -152,7 +153,7 @@ def severity(message: str, level: Level, *, dumped: bool) -> tuple[float, tuple[
         against.append("it says that all is well, or well again")
     elif _CALLERS.search(message) and not _OWN_FILES.search(message):
         score += _ASKED_WRONGLY
-        against.append("what was asked for was wrong: the fault of one caller, not of the service")
+        against.append(ASKED_WRONGLY)
     return score, tuple(reasons), tuple(against)
 
 

@@ -28,7 +28,8 @@ _RATIO = re.compile(r"\b\d+\s?/\s?\d+\b")
 _NUMBER = re.compile(r"\d")
 #: A service is told by name where the log calls it by one.
 _NAME = re.compile(r"[\w.-]{2,60}")
-_SIDES = ("new", "more", "fewer", "vanished")
+#: Sides of a comparison, and what each is called.
+_SIDES = {"new": "new", "more": "more often", "fewer": "less often", "vanished": "vanished"}
 
 _Row = dict[str, Any]
 
@@ -78,6 +79,7 @@ def rank(
             continue
         top = not position
         change = _change(overview, cause) if top else None
+        before = overview.get("before", []) if top and not cause.rows[0].get("chronic") else []
         findings.append(
             Finding(
                 title=title(cause.telling, cause.key, say),
@@ -85,8 +87,8 @@ def rank(
                 score=round(score, 2),
                 key=cause.key,
                 detail=_detail(cause, overview, comparison if top else None, change, chain=top, say=say),
-                evidence=_evidence(cause, change, overview),
-                reasons=reasons_of(cause.rows, overview, change, say),
+                evidence=_evidence(cause, change, overview, before),
+                reasons=reasons_of(cause.rows, {**overview, "before": before}, change, say),
                 against=against_of(cause.rows),
             )
         )
@@ -149,10 +151,16 @@ def _detail(
         # with the pattern after it: what the memory keeps of a cause
         parts.append(say("Service: {service}", service=service))
     parts.append(say('Pattern: "{phrase}"', phrase=phrase(cause.rows[0])))
+    if name := next((row["nickname"] for row in cause.rows if row.get("nickname")), ""):
+        parts.append(say("A model's name for it: {name}", name=name))
     return f"{say.plain('. ').join(parts)}{say.plain('.')}"
 
 
 def _how_often(cause: Cause, say: Words) -> str:
+    if (timing := cause.rows[0].get("timing") or {}).get("rose"):
+        spot = cause.rows[0]["first"]
+        text = "Slow from {time} on ({where})"
+        return say(text, time=timing["rose"], where=f"{spot['source']}:{spot['line']}")
     first = cause.first["first"]
     last = max(map(last_of, cause.rows), key=lambda spot: (spot["time"], spot["line"]))
     lines = say("1 line tells") if cause.count == 1 else say("{count} lines tell", count=cause.count)
@@ -166,11 +174,9 @@ def _how_often(cause: Cause, say: Words) -> str:
 
 
 def _comparison_text(comparison: dict[str, Any], say: Words) -> str:
-    counts = {name: comparison[f"{name}_total"] for name in _SIDES}
-    text = say(
-        "Kinds of lines against the time before: new {new}, more often {more}, less often {fewer}, vanished {vanished}",
-        **counts,
-    )
+    counts = [(say.plain(name), comparison[f"{key}_total"]) for key, name in _SIDES.items()]
+    told = ", ".join(f"{count} {name}" for name, count in counts if count)
+    text = say("Kinds of lines, against the time before: {told}", told=told)
     gone = [row["template"][:80] for row in comparison.get("vanished", [])[:2]]
     return text + (f" ({'; '.join(gone)})" if gone else "")
 
@@ -198,11 +204,11 @@ def _moment(text: str) -> float | None:
     return datetime.fromisoformat(text).timestamp() if text else None
 
 
-def _evidence(cause: Cause, change: _Row | None, overview: _Row) -> list[Evidence]:
+def _evidence(cause: Cause, change: _Row | None, overview: _Row, before: list[_Row]) -> list[Evidence]:
     spots = [cause.first["first"], cause.telling["first"]]
     spots += [row["root"] for row in cause.rows[:2] if row.get("root")]
     spots += [row["first"] for row in cause.rows[:2]]
-    spots += [change] if change else []
+    spots += [*([change] if change else []), *before]
     spots += [spot for row in cause.rows[:1] for spot in row.get("more", [])]
     spots += [row["last"] for row in cause.rows[:1] if row.get("last", {}).get("quote")]
     numbers = {row["id"] for row in cause.rows}

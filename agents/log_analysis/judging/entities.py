@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agents.log_analysis.judging.naming import Namer, column_namer, namer
+from agents.log_analysis.judging.naming import Namer, column_namer, namer, shared_fields
 from agents.log_analysis.judging.rates import binomial_above
 from agents.log_analysis.judging.trails import id_kind, id_of, with_text
 from agents.log_analysis.scanning.scan import Scan
@@ -137,7 +137,7 @@ def _of_lines(scan: Scan, rows: list[Row], background: list[str]) -> list[str]:
     lines = [text for _, text in _spread(scan, rows, _SAMPLE)]
     column = column_namer(background)
     readers = [("host", column[0])] if column else []
-    readers += [(by, namer(by)) for by in ("node", "pod", "ip", "user")]
+    readers += [(by, namer(by)) for by in ("node", "pod", "ip", "user", *shared_fields(background))]
     told = []
     for by, names in readers:
         some = Counter(e for text in lines for e in names(text))

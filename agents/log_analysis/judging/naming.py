@@ -13,7 +13,9 @@ Namer = Callable[[str], Sequence[str]]
 _PER_LINE, _TEXT, _VALUE = 8, 8_000, 120
 
 _IP = re.compile(
-    r"(?<![\w.:])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\d)|(?<![\w:.])((?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4})(?![\w:.])"
+    r"(?<![\w.:])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\d)|(?<![\w:.])((?=[\d:]{0,38}[a-f])(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}"
+    r"|(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}"
+    r"|(?=[a-f:]{0,10}\d)(?:[0-9a-f]{1,4}:){0,7}:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})(?![\w:.])"
 )
 _USER = re.compile(
     r"(?i)(?<![A-Za-z])(?:user(?:[_. -]?(?:name|id))?|login|account|logname)"
@@ -91,10 +93,19 @@ _OF_USERS = frozenset(
         ),
     ]
 )
+#: A field with its value; and fields that say what happened, when, how bad, in what code, and not to whom.
+_GIVEN = re.compile(r"[\"']?\b([A-Za-z]\w{1,30})[\"']?\s?[=:]\s?[\"']?([\w.@/-]{1,60})")
+_NOT_WHOM = re.compile(
+    r"(?i)level|lvl|sever\w*|sev|prio\w*|time\w*|ts|date|msg|message|event|err\w*|exception|reason|cause|status|code|state"
+    r"|result|outcome|thread|logger|caller|file|line|pid|method|version|host|service|svc|node|pod|user|ip|https?"
+)
+#: Such a field stands in so many of the lines, with so many values, nearly all of them more than once.
+_GIVEN_BY, _VALUES, _AGAIN = 0.5, 3, 0.9
 #: A field's name as a caller may write it.
 FIELD = re.compile(r"[A-Za-z_@][\w.@-]{0,60}")
 #: A column of names: words with a letter first and a digit in them, nearly everywhere at one place.
-_NAME_WORD = re.compile(r"[A-Za-z][\w.:-]{0,60}\d[\w.:-]{0,20}")
+#: What opens a line of klog (severity, month, day) is no name.
+_NAME_WORD = re.compile(r"(?![DIWEF]\d{4}$)[A-Za-z][\w.:-]{0,60}\d[\w.:-]{0,20}")
 _COLUMNS, _IN_COLUMN, _REPEATED, _FEWEST = 10, 0.95, 0.93, 40
 
 
@@ -131,6 +142,21 @@ def field_namer(field: str) -> Namer:
         return [value] if value else []
 
     return names
+
+
+def shared_fields(texts: Sequence[str]) -> list[str]:
+    """Return the fields that most lines give and a few values share: a tenant, a region, a shard."""
+    values: dict[str, Counter[str]] = {}
+    for text in texts:
+        for key, value in dict(_GIVEN.findall(text[:_TEXT])).items():
+            values.setdefault(key, Counter())[value] += 1
+    found = []
+    for key, counts in values.items():
+        again = sum(count for count in counts.values() if count > 1)
+        often = counts.total() >= _GIVEN_BY * len(texts) and again >= _AGAIN * counts.total()
+        if often and len(counts) >= _VALUES and not _NOT_WHOM.fullmatch(key):
+            found.append(key)
+    return found
 
 
 def column_namer(texts: Sequence[str]) -> tuple[Namer, int] | None:

@@ -35,6 +35,14 @@ def placed(told: str, say: Words) -> str:
     return said + (say(", in a sample of {count}", count=found[7]) if found[7] else "")
 
 
+def only(told: str, say: Words) -> str:
+    """Return the one that all lines come from; nothing where they come from several, or from one service."""
+    found = _ONE.fullmatch(told)
+    if not found or found[1] != "only" or found[5] == "service" or found[3] != found[4] or found[7]:
+        return ""
+    return say(" Only {by} {entity} shows it.", by=_kind(found[5], say), entity=code(found[2]))
+
+
 def code(text: str) -> str:
     """Quote log text as code, so that nothing in it is rendered."""
     return f"`{text.replace('`', chr(39))}`"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
 from agents.log_analysis.formats.levels import Level
-from agents.log_analysis.judging.alarms import TRICKLES, alarms, well
+from agents.log_analysis.judging.alarms import ASKED_WRONGLY, TRICKLES, alarms, well
+from agents.log_analysis.judging.precedence import WARNINGS, Problem, follows, order, strong_of
 from agents.log_analysis.kinds import ERROR, SYMPTOM, Kind
 from agents.log_analysis.scanning.scan import Profile, Scan
 from agents.log_analysis.scanning.summary import PARTS, Group, Summary
@@ -18,13 +18,13 @@ CHRONIC_SHARE = 0.6
 EARLY = 4
 #: … unless one part of the window has so many times its usual number.
 BURST_FACTOR = 5.0
-#: Warnings without an error beside them count from so many on.
-WARNINGS = 5
 
 #: A log with fewer lines of health than this share says nothing of what is usual.
 _HEALTHY = 0.02
 _ONLY_TROUBLE = "the log holds nothing but trouble, so what is usual cannot be told from what is new"
 
+#: So many lines at once that were asked for wrongly are no slip of one caller.
+_ONE_CALLER = 20
 #: What each fact adds to the weight of a kind. Set by hand on made-up incidents, not fitted to a data set.
 FIRST = 0.35
 _FATAL = 0.05
@@ -34,6 +34,8 @@ _NAMES_CULPRIT = -0.35
 _MANY = 0.08
 #: What each doubt takes away: a line that says it is no alarm is not the root.
 _DOUBT = -0.45
+#: … and one that tells what it saw of another service, whose failure came before.
+_FOLLOWS = -0.4
 
 _SATURATED = re.compile(r"\b(\d{1,7})\s?/\s?(\d{1,7})\b")
 _TRACEBACK = "Traceback (most recent call last):"
@@ -64,21 +66,6 @@ _NONE = re.compile(
 _COMPLAINT = 0.3
 
 
-@dataclass
-class Problem:
-    """One template that tells of trouble. `rank` counts by first appearance among the sudden ones."""
-
-    group: Group
-    profile: Profile
-    kind: Kind
-    chronic: bool
-    burst: bool
-    rank: int = 0
-    score: float = 0.0
-    blames: str = ""
-    doubts: tuple[str, ...] = ()
-
-
 def problems(scan: Scan, summary: Summary, whole: Summary | None = None) -> list[Problem]:
     """Return all problems, the likeliest root first.
 
@@ -96,23 +83,28 @@ def problems(scan: Scan, summary: Summary, whole: Summary | None = None) -> list
     for problem in found:
         verdict = verdicts.get(problem.group.template)
         if verdict is not None and not verdict.raised:
-            problem.doubts = verdict.against
+            many = problem.group.count >= _ONE_CALLER and not any(
+                whole.groups[problem.group.template].parts[:EARLY]
+            )
+            problem.doubts = tuple(d for d in verdict.against if not (many and d == ASKED_WRONGLY))
     errors = any(p.group.level >= Level.error for p in found)
     if not errors:
         found = [p for p in found if p.group.count >= WARNINGS or p.kind.alone or _full(p.profile.message)]
     bare = _bare(whole, found)
-    sudden = sorted((p for p in found if not p.chronic), key=(lambda p: -p.group.count) if bare else _order)
+    sudden = sorted((p for p in found if not p.chronic), key=(lambda p: -p.group.count) if bare else order)
     new = [
         p for p in sudden if whole.groups[p.group.template].first == p.group.first
     ]  # and not from before a window
-    strong = [p for p in new if p.group.level >= Level.error] or new
+    strong = strong_of(new)
     for rank, problem in enumerate(strong):
         problem.rank = rank + bare  # by numbers alone the first is less sure than by what came first
     names = _names(scan, found)
     for problem in found:
         problem.blames = _blamed(scan, problem, names)
         problem.score = _score(problem, early=problem in strong)
-    return sorted(found, key=lambda p: (-p.score, _order(p)))
+        if follows(problem, strong, summary):
+            problem.score += _FOLLOWS
+    return sorted(found, key=lambda p: (-p.score, order(p)))
 
 
 def _complaints(scan: Scan, summary: Summary, whole: Summary) -> list[Problem]:
@@ -127,7 +119,7 @@ def _complaints(scan: Scan, summary: Summary, whole: Summary) -> list[Problem]:
             found.append(_judged(profile, group, whole.groups[group.template], ERROR))
     for problem in found:
         problem.score = _COMPLAINT + _MANY * min(1.0, math.log10(problem.group.count) / 4)
-    return sorted(found, key=lambda p: (-p.score, _order(p)))
+    return sorted(found, key=lambda p: (-p.score, order(p)))
 
 
 def _bare(whole: Summary, found: list[Problem]) -> bool:
@@ -170,11 +162,6 @@ def _judged(profile: Profile, group: Group, whole: Group, kind: Kind) -> Problem
     early = any(whole.parts[:EARLY])  # what begins later and stays has changed something
     chronic = whole.spread >= CHRONIC_SHARE and early and not burst
     return Problem(group, profile, kind, chronic, burst)
-
-
-def _order(problem: Problem) -> tuple[float, int, int]:
-    first = problem.group.first
-    return (first.time if not math.isnan(first.time) else math.inf, first.file, first.line)
 
 
 def readable(message: str) -> str:

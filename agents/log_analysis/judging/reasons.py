@@ -15,6 +15,8 @@ _ROOT = 0.95
 _REASONS, _AGAINST = 6, 3
 
 _WEIGHTS = {kind.key: kind.weight for kind in KINDS}
+#: Kinds by which the one that waits or calls tells of another: they do not say what is wrong with that.
+_SEEN_FROM_OUTSIDE = ("connection_refused", "connection_lost")
 #: Kinds that are the end of something that grew.
 _USED_UP = ("out_of_memory", "pool_exhausted", "disk_full", "too_many_open_files", "backlog")
 _EXITS = {
@@ -45,6 +47,7 @@ def reasons_of(rows: Sequence[_Row], overview: _Row, change: _Row | None, say: W
         found.append(
             say("a change came shortly before, at {time} ({where})", time=change["time"], where=where)
         )
+    found += _foreshadowed(overview, change, say)
     if names := sorted({n for row in rows for n in row.get("blamed_by", [])}):
         found.append(say("others name it as failing: {names}", names=", ".join(map(code, names))))
     if top.get("where"):
@@ -63,7 +66,7 @@ def reasons_of(rows: Sequence[_Row], overview: _Row, change: _Row | None, say: W
                 where=where,
             )
         )
-    if _WEIGHTS.get(top["kind"], 0.0) >= _ROOT and top["kind"] != ERROR.key:
+    if _WEIGHTS.get(top["kind"], 0.0) >= _ROOT and top["kind"] not in (ERROR.key, *_SEEN_FROM_OUTSIDE):
         found.append(say("it names what is wrong itself, not what follows from it"))
     return found[:_REASONS]
 
@@ -170,13 +173,20 @@ def _rise(row: _Row, say: Words) -> list[str]:
     rise = row.get("rise")
     if not rise:
         return []
-    if rise["direction"] == "up":
+    if rise["direction"] == "up" and row["first"]["time"] < rise["time"]:
         return [say("it rose {fold}-fold at {time}", fold=rise["fold"], time=rise["time"])]
     if rise["direction"] == "burst":
         return [say("it came in a burst at {time}", time=rise["time"])]
     if row["first"]["time"] < rise["time"]:
         return [say("it came much more often from {time} on", time=rise["time"])]
     return [say("it began at {time} and was not there before", time=row["first"]["time"])]
+
+
+def _foreshadowed(overview: _Row, change: _Row | None, say: Words) -> list[str]:
+    text = "shortly before came a line that the log hardly ever has: {message}, at {time} ({where})"
+    told = _where(change) if change else ""
+    rows = [row for row in overview.get("before", []) if _where(row) != told]
+    return [say(text, message=code(row["message"]), time=row["time"], where=_where(row)) for row in rows]
 
 
 def _trace(rows: Sequence[_Row], overview: _Row) -> _Row | None:

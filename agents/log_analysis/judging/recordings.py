@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from agents.log_analysis.judging.problems import Problem
+from agents.log_analysis.judging.precedence import Problem
 from agents.log_analysis.judging.series import series
 from agents.log_analysis.judging.silences import silences
 from agents.log_analysis.judging.windows import compared

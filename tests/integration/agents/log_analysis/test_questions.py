@@ -98,6 +98,8 @@ async def test_what_changed_and_what_happened(desk, log) -> None:
     changed = await answer(desk, log, "what changed since 10:20?")
     assert changed.startswith("Since 2026-11-28T10:20:00.000Z: ")
     assert "pool exhausted" in changed
+    assert "Changes seen:\n- " in changed
+    assert "deployed version 1.5.0" in changed
     happened = await answer(desk, log, "what happened at 10:20?")
     assert happened.startswith("121 lines from 2026-11-28T10:19:00.000Z to 2026-11-28T10:21:00.000Z, ")
     assert "deployed version 1.5.0" in happened or "pool exhausted" in happened

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+import re2
 
 from agents.log_analysis.terms import pattern_of, terms_of
 
@@ -21,6 +22,7 @@ from agents.log_analysis.terms import pattern_of, terms_of
             ["connections", "10.0.0.5", "refused"],
         ),
         ("how many 500 errors", ["500", "errors"]),
+        ("how many 404s and 5XXs were there", ["404", "5XX"]),
         ("who logged in first?", ["login"]),
         ("top 5 entries", []),
         ("root 登录失败了多少次？", ["root", "登录", "失败"]),
@@ -52,3 +54,26 @@ def test_patterns(words: list[str], text: str, found: bool) -> None:
 
 def test_the_pattern_of_many_words_stays_short() -> None:
     assert len(pattern_of([f"word{n}" * 20 for n in range(40)])) < 1000
+
+
+@pytest.mark.parametrize(
+    ("word", "line", "found"),
+    [
+        ("404", '1.2.3.4 - - [x] "GET /a HTTP/1.1" 404 12', True),
+        ("404", '1.2.3.4 - - [x] "GET /p/404 HTTP/1.1" 200 404', False),
+        ("404", '{"status": 404, "ms": 3}', True),
+        ("404", '{"status": 200, "ms": 404}', False),
+        ("404", "status=404 path=/x", True),
+        ("404", "the server answered 404", True),
+        ("404", "push failed: 404 Not Found", True),
+        ("404", "GET /ready 404", True),
+        ("404", "order 404 shipped in 404 ms", False),
+        ("5xx", '1.2.3.4 - - [x] "GET /a HTTP/1.1" 503 12', True),
+        ("5xx", '1.2.3.4 - - [x] "GET /a HTTP/1.1" 404 512', False),
+        ("4xx/5xx", '1.2.3.4 - - [x] "GET /a HTTP/1.1" 404 512', True),
+        ("4xx/5xx", '1.2.3.4 - - [x] "GET /a HTTP/1.1" 200 512', False),
+    ],
+)
+def test_a_status_is_found_where_a_line_gives_it_as_one(word: str, line: str, found: bool) -> None:
+    pattern = re2.compile(pattern_of([word]))
+    assert bool(pattern.search(line)) is found

@@ -15,7 +15,7 @@ def row(**more: Any) -> dict[str, Any]:
 
 
 def test_the_earliest_error_that_rose_after_a_change_and_is_blamed() -> None:
-    rise = {"time": "2026-01-01T00:00:01.000Z", "direction": "up", "fold": 12.0}
+    rise = {"time": "2026-01-01T00:00:02.000Z", "direction": "up", "fold": 12.0}
     told = reasons_of(
         [
             row(
@@ -30,11 +30,35 @@ def test_the_earliest_error_that_rose_after_a_change_and_is_blamed() -> None:
     )
     assert told == [
         "it is the earliest error of the log, at 2026-01-01T00:00:01.000Z",
-        "it rose 12.0-fold at 2026-01-01T00:00:01.000Z",
+        "it rose 12.0-fold at 2026-01-01T00:00:02.000Z",
         "a change came shortly before, at 2026-01-01T00:10:00.000Z (a.log:9)",
         "others name it as failing: `app`, `web`",
         "it comes from only `node-7` (9 of 9 lines; host with 11% of all lines)",
         "it names what is wrong itself, not what follows from it",
+    ]
+
+
+def test_what_was_not_there_before_did_not_rise_but_begin() -> None:
+    rise = {"time": "2026-01-01T00:00:01.000Z", "direction": "up", "fold": 556.9}
+    told = reasons_of([row(kind="error", rise=rise)], {}, None)
+    assert told == ["it began at 2026-01-01T00:00:01.000Z and was not there before"]
+
+
+def test_who_was_refused_a_connection_does_not_name_what_is_wrong_with_the_other() -> None:
+    assert reasons_of([row(kind="connection_refused")], {}, None) == []
+    assert reasons_of([row(kind="disk_full")], {}, None) == [
+        "it names what is wrong itself, not what follows from it"
+    ]
+
+
+def test_a_rare_line_shortly_before_is_told_once_with_what_it_says() -> None:
+    rare = {**SPOT, "line": 4, "message": "cache flushed by admin"}
+    assert reasons_of([row(kind="error")], {"before": [rare, {**SPOT, "message": "deployed"}]}, SPOT) == [
+        "a change came shortly before, at 2026-01-01T00:10:00.000Z (a.log:9)",
+        (
+            "shortly before came a line that the log hardly ever has: `cache flushed by admin`,"
+            " at 2026-01-01T00:10:00.000Z (a.log:4)"
+        ),
     ]
 
 

@@ -1,0 +1,37 @@
+"""Reads two questions that are asked in one request; pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from agents.log_analysis.questions import Question, asks_why, is_lead, one_question, question_of
+
+#: What parts two questions of one request.
+_JOINED = re.compile(
+    r"(?i)[,;，；]?\s*\band\b\s+(?=how (?:many|often)|which\b|who\b|what\b|when\b)"
+    r"|[,;，；]\s*(?=how (?:many|often)|which\b|who\b|哪|多少|一共|共有|什么时候|何时)|(?<=[?？])\s*"
+)
+#: Topics that may be asked two at a time.
+_PAIRED = ("count", "most", "top", "last", "rate", "start")
+
+
+def asked_of(request: str) -> Question | None:
+    """Return what a request asks: two questions, the second in the first, or one; None where it asks for a cause."""
+    return pair_of(request) or question_of(request)
+
+
+def pair_of(request: str) -> Question | None:
+    """Return two questions asked in one breath, the second in the first; what it leaves out the first has said."""
+    parts = [part for part in _JOINED.split(request) if part.strip(" ?？.。")]
+    if len(parts) != 2 or asks_why(request):  # noqa: PLR2004 - a pair
+        return None
+    one, two = map(one_question, parts)
+    if one is None or two is None or one.topic not in _PAIRED or two.topic not in _PAIRED:
+        return None
+    if is_lead(one) or (one.topic == two.topic and one.topic != "count"):
+        return None
+    if not two.term and not two.level:
+        two = replace(two, term=one.term, level=one.level, exact=one.exact)
+    told = two.topic in ("start", "last") and (two.term, two.level) == (one.term, one.level)
+    return one if told else replace(one, then=two)  # a count tells its first and last line itself
