@@ -30,6 +30,7 @@ _database = Database(_settings.database)
 _control = Control(_redis)
 _doorbell = Doorbell(celery_app, make_redactor(_settings))
 _purse = Purse(_database, _redis, _settings.budgets)
+_model = make_model(_settings, _purse)
 
 
 async def _ask_memory(task: str, question: dict[str, Any], seconds: float) -> Any:
@@ -44,8 +45,9 @@ _agents = Agents(
         artifacts=ArtifactStore(_settings.artifacts, max_bytes=_settings.artifact_max_bytes),
         memory=_ask_memory,
         tally=_control.tally,
+        model=_model,
     ),
-    model=make_model(_settings, _purse),
+    model=_model,
     purse=_purse,
     control=_control,
     doorbell=_doorbell,

@@ -6,18 +6,24 @@ from typing import Any
 
 from agents.log_analysis.asking.histogram import histogram_of
 from agents.log_analysis.asking.inquiries import SCAN_SECONDS, changes, compare, entities, follow
+from agents.log_analysis.asking.nicknames import NICKNAME_BYTES, with_nicknames
 from agents.log_analysis.asking.overview import overview_of
 from agents.log_analysis.asking.searching import read_cursor, read_level, read_query, read_time, search_of
 from agents.log_analysis.asking.surroundings import context_of
 from agents.log_analysis.asking.templates import Choice, templates_of
-from agents.log_analysis.reading import find, open_reading
+from agents.log_analysis.reading import ANSWER_BYTES, find, open_reading
 from agents.runtime.tools import Tool, ToolContext, in_thread, tool
 from kernel.errors import Correctable, NightdeskError
 from kernel.settings import Settings
 
+#: What a search that found nothing advises: a pattern with a level and a window that miss each other is no absence.
+_NO_LINE = (
+    "No line fits all that was asked. Leave out level, since and until, or take a word from a line you saw."
+)
+
 
 @tool(timeout=SCAN_SECONDS)
-def overview(ctx: ToolContext, source: str = "", since: str = "", until: str = "") -> dict[str, Any]:
+async def overview(ctx: ToolContext, source: str = "", since: str = "", until: str = "") -> dict[str, Any]:
     """Look at the logs first: time window, levels, problems ranked by how likely they are the root, changes.
 
     Call it once at the start, and again for a window that was asked about: all is then judged by its lines alone.
@@ -30,9 +36,14 @@ def overview(ctx: ToolContext, source: str = "", since: str = "", until: str = "
 
     Example: overview(since="2026-11-29T10:00:00Z", until="2026-11-29T10:30:00Z")
     """
+    return await with_nicknames(ctx, await in_thread(_overview, ctx, source, since, until))
+
+
+def _overview(ctx: ToolContext, source: str, since: str, until: str) -> dict[str, Any]:
     reading = open_reading(ctx)
     start, end = read_time(since, "since"), read_time(until, "until")
-    return overview_of(reading, reading.number(source), start, end)
+    room = ANSWER_BYTES - NICKNAME_BYTES * ctx.resources.settings.log_nicknames
+    return overview_of(reading, reading.number(source), start, end, room)
 
 
 @tool(timeout=SCAN_SECONDS)
@@ -92,7 +103,8 @@ def search(
     """
     reading = open_reading(ctx)
     query = read_query(reading, pattern, source, level, since, until)
-    return search_of(reading, query, limit=limit, skip=read_cursor(cursor), newest=newest_first)
+    found = search_of(reading, query, limit=limit, skip=read_cursor(cursor), newest=newest_first)
+    return found if found["total"] else {**found, "next_step": _NO_LINE}
 
 
 @tool(timeout=SCAN_SECONDS)

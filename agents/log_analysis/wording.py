@@ -130,6 +130,7 @@ ZH: Phrases = {
     "Service: {service}": "服务：{service}",
     'Pattern: "{phrase}"': "特征：“{phrase}”",
     "A model's name for it: {name}": "模型给它的名称：{name}",
+    "A model's name for it: {name}": "模型给它的名称：{name}",
     "The log is silent for {told}, from {start} to {end}.": "日志从 {start} 到 {end} 沉默了 {told}。",
     "{name} is silent for {told}, from {start} to {end}.": "{name} 从 {start} 到 {end} 沉默了 {told}。",
     "{name} fell silent at {start} and stayed so to the end of the log, {told} later.": (

@@ -20,6 +20,7 @@ from kernel.artifacts import ArtifactStore
 from kernel.contracts import Effect, Value, Work
 from kernel.database import Database
 from kernel.errors import Correctable
+from kernel.model.port import Model
 from kernel.settings import Settings
 
 T = TypeVar("T")
@@ -72,6 +73,8 @@ class Resources:
     #: None where no memory service is in reach (tests, a desk without one).
     memory: AskMemory | None = None
     tally: Tally | None = None
+    #: For what the settings turn on; a request names the run that pays for it.
+    model: Model | None = None
 
 
 class ChildLog(Protocol):

@@ -153,6 +153,8 @@ def _detail(
     parts.append(say('Pattern: "{phrase}"', phrase=phrase(cause.rows[0])))
     if name := next((row["nickname"] for row in cause.rows if row.get("nickname")), ""):
         parts.append(say("A model's name for it: {name}", name=name))
+    if name := next((row["nickname"] for row in cause.rows if row.get("nickname")), ""):
+        parts.append(say("A model's name for it: {name}", name=name))
     return f"{say.plain('. ').join(parts)}{say.plain('.')}"
 
 
