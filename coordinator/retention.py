@@ -12,15 +12,12 @@ from typing import Any
 from sqlalchemy import or_
 from sqlmodel import Session, col, select
 
-from kernel import logs
 from kernel.artifacts import ArtifactStore, Stored, pin_key
 from kernel.ledgers import QuestionRow
 from kernel.records import AssignmentRow, CallRow, RunRow
 from kernel.states import RUN_ENDED, QuestionState
 
-log = logs.get(__name__)
-
-#: Files that one sweep removes at most (the rest goes the next night), and how many between two lines of the log.
+#: Files that one sweep removes at most (the rest goes the next night); runs that are read at once.
 A_NIGHT, _BATCH = 10_000, 500
 _LEDGER = "sweeps.jsonl"
 #: Sweeps remembered: three years of nights.
@@ -79,18 +76,15 @@ def sweep(
     """Remove what may go, the oldest first, and write down that it went; doing it again changes nothing."""
     cutoff = moment - timedelta(days=days)
     gone = size = 0
-    for number, one in enumerate(due[:most], 1):
+    for one in due[:most]:
         if store.remove(one.name, cutoff):
             gone += 1
             size += one.size
-        if number % _BATCH == 0:
-            log.info("artifacts are being removed", files=gone, bytes=size, of=min(len(due), most))
     left = max(0, len(due) - most)
     before = due[most].moment if left else cutoff
     swept = Swept(moment.isoformat(), before.isoformat(), days, gone, size, left)
     if gone:
         _write_down(store, swept)
-    log.info("artifacts were swept", files=gone, bytes=size, left=left, days=days)
     return swept
 
 

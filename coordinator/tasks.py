@@ -13,8 +13,11 @@ from coordinator.reconcile import Reconciler
 from coordinator.retention import Swept
 from coordinator.service import Coordinator
 from coordinator.store import Store
+from kernel import logs
 from kernel.process import Announcer, Process, doorway
 from kernel.records import RunRow
+
+log = logs.get(__name__)
 
 
 def register(app: Celery, process: Process, coordinator: Coordinator, reconciler: Reconciler) -> None:
@@ -42,6 +45,9 @@ def register_sweep(app: Celery, process: Process, sweep: Callable[[], Swept]) ->
     @doorway(app, process, "maintenance.artifacts")
     async def artifacts(announcer: Announcer) -> str:
         swept = await asyncio.to_thread(sweep)
+        log.info(
+            "artifacts were swept", files=swept.files, bytes=swept.bytes, left=swept.left, days=swept.days
+        )
         return f"removed {swept.files:,} files, {swept.bytes:,} bytes; {swept.left:,} left"
 
 
