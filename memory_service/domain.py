@@ -141,10 +141,14 @@ class Memory:
             self.namespace == namespace
             and self.user in ("", user)
             and self.status is Status.active
-            and self.valid_from <= as_of
+            and self.begun(as_of, now)
             and (self.valid_to is None or as_of < self.valid_to)
             and (self.expires_at is None or now.timestamp() < self.expires_at)
         )
+
+    def begun(self, as_of: datetime, now: datetime) -> bool:
+        """Return whether it is true yet at `as_of`; at present so is what was told while the clock was ahead."""
+        return self.valid_from <= (max(as_of, self.recorded_at) if as_of >= now else as_of)
 
 
 def normal(text: str) -> str:
@@ -207,7 +211,8 @@ def decide(existing: Memory | None, candidate: Candidate, at: datetime) -> Upser
 
     `touch`: it was said again. `supersede`: the newer of equal trust wins, the old value is closed and kept.
     `history`: kept beside what holds, because the less trusted never overwrites the more trusted, and because
-    what was true before, or for a time that is over, does not change what is true now.
+    what was true before, or for a time that is over, does not change what is true now. Where what is known was written
+    later than now, the clock has been set back since, and tells nothing of which was before.
     """
     if existing is None:
         return "insert"
@@ -215,7 +220,8 @@ def decide(existing: Memory | None, candidate: Candidate, at: datetime) -> Upser
         return "touch"
     since = candidate.valid_from or at
     over = candidate.valid_to is not None and candidate.valid_to <= at
-    if candidate.trust < existing.trust or since < existing.valid_from or over:
+    before = since < existing.valid_from and existing.recorded_at <= at
+    if candidate.trust < existing.trust or before or over:
         return "history"
     return "supersede"
 

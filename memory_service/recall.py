@@ -21,7 +21,7 @@ from memory_service.forgetting import archive
 from memory_service.index.port import MemoryIndex, Scope
 from memory_service.reading import LookedUp, by_ids, looked_up
 from memory_service.recalling.aids import Aids
-from memory_service.recalling.hits import beside, hit_of, with_standing
+from memory_service.recalling.hits import beside, hit_of, newest, with_standing
 from memory_service.recalling.naming import Named, holds, identifiers, named
 from memory_service.recalling.ranking import Ask, Depth, Ranked, Ranking
 from memory_service.scoring import TRUSTED, Scale, Tier, Weights, evaluate, relevance, score_parts, tier
@@ -114,7 +114,7 @@ class Recall:
         names = identifiers(question.text)
         asked = _Asked(question=question, **moments, scale=self._scale(), names=names)
         known = self._looked_up(asked)
-        exact = self._certain(known.facts, 1.0, asked)
+        exact = self._certain(newest(filter(asked.may_see, known.facts)), 1.0, asked)
         named = {hit.id for hit in exact}
         found = exact + [hit for hit in self._aided(asked, whole=not known.waits) if hit.id not in named]
         archived = self._archived(asked, found=len(found))

@@ -179,6 +179,7 @@ def _close(session: Session, old: Pair, new_id: str, since: datetime, at: dateti
     row, state = old
     row.live, row.superseded_by = False, new_id
     row.valid_to = min(row.valid_to, since) if row.valid_to is not None else since
+    row.valid_from = min(row.valid_from, row.valid_to)  # it began later only by a clock that was ahead
     changed(session, state, at)
     session.flush()  # the key must be free before the new row takes it
 

@@ -21,7 +21,7 @@ from memory_service.domain import Status
 from memory_service.forgetting.copies import Copies
 from memory_service.forgetting.estate_erasure import EstateErasure, owned
 from memory_service.forgetting.lines import Became, Line, line_of, read_line, take
-from memory_service.learning.transcripts import Part, TurnLine, check_part, lines_of, read_turn
+from memory_service.learning.transcripts import Part, check_part, lines_of, read_turn
 from memory_service.service import Redaction
 from memory_service.tables import MemoryRow, MemoryStateRow
 
@@ -190,10 +190,10 @@ _NAMED = 20
 
 
 def _counted(lines: list[Line], became: list[Became]) -> dict[str, int]:
-    """Return how many lines became what; of turns those that wait for review are no news yet."""
+    """Return how many lines became what; those that wait for review are no news yet."""
     waiting = Status.quarantined.value
     told = [
-        "waiting for review" if of == "new" and isinstance(line, TurnLine) and line.status == waiting else of
+        "waiting for review" if of == "new" and line.status == waiting else of
         for line, of in zip(lines, became, strict=True)
     ]
     return {name: told.count(name) for name in sorted(set(told))}

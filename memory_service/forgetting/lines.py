@@ -13,6 +13,7 @@ from sqlmodel import Session, col, select
 
 from memory_service.domain import Candidate, Status, decide
 from memory_service.forgetting.fading import RETENTION_SECONDS
+from memory_service.learning.gate import doubtful
 from memory_service.learning.known import forgotten, holding
 from memory_service.reading import to_memory
 from memory_service.state import changed
@@ -73,10 +74,17 @@ def line_of(row: MemoryRow, state: MemoryStateRow) -> str:
 
 
 def read_line(told: Any, namespace: str) -> Line:
-    """Read a line; raise ValueError. The namespace is that of the import: one that the line names is refused."""
+    """Read a line; raise ValueError. The namespace is that of the import: one that the line names is refused.
+
+    A file may have been written by anybody: what the gate would have a person look at waits for review. Nothing else
+    that the gate says is asked: importing is a person's act, and what the file holds was worth keeping.
+    """
     if not isinstance(told, dict) or "namespace" in told:
         raise ValueError("it is not a memory as `nightdesk memory export` writes it")
-    return Line.model_validate({**told, "namespace": namespace})
+    line = Line.model_validate({**told, "namespace": namespace})
+    if line.status == Status.quarantined.value or not doubtful(line):
+        return line
+    return line.model_copy(update={"status": Status.quarantined.value, "live": False})
 
 
 def take(session: Session, line: Line, at: datetime, *, anew: bool = False) -> Became:

@@ -30,13 +30,19 @@ def gate(candidate: Candidate) -> tuple[Verdict, str]:
         return "drop", f"not important enough: nothing below {IMPORTANCE_FLOOR} is kept"
     if candidate.kind not in _OURS and (said := chatter(candidate.text)):
         return "drop", said
+    why = doubtful(candidate)
+    return ("quarantine", why) if why else ("store", "")
+
+
+def doubtful(candidate: Candidate) -> str:
+    """Return why a person must look at a candidate before it holds, or ""."""
     untrusted = candidate.source_kind != "user" or candidate.quotes_untrusted
     told = [candidate.text, candidate.key, *_strings(candidate.slots)]
     if untrusted and shaped_like_instruction("\n".join(told)):
-        return "quarantine", "shaped like an instruction, from a source that may not give any"
+        return "shaped like an instruction, from a source that may not give any"
     if candidate.kind == "preference" and candidate.source_kind != "user" and candidate.quotes_untrusted:
-        return "quarantine", "a wish that was told after reading what others wrote: a person must confirm it"
-    return "store", ""
+        return "a wish that was told after reading what others wrote: a person must confirm it"
+    return ""
 
 
 def _strings(slots: Any) -> list[str]:

@@ -65,10 +65,6 @@ def read_turn(told: Any) -> Told:
     return turn
 
 
-class TurnLine(Line):
-    """A turn as a line of an export."""
-
-
 def check_part(part: Part, told: Sequence[Told]) -> None:
     """Raise Correctable where turns are of more than one session, or the user is no name."""
     check_name("the user", part.user, empty=True)
@@ -114,7 +110,7 @@ def _episodes(part: Part, told: Sequence[Told], place: Place) -> list[Candidate]
 def _line(made: Candidate, at: datetime) -> Line:
     """Return what was told when it was said, and is remembered from now on."""
     waits = shaped_like_instruction(f"{made.text}\n{made.key}")
-    return TurnLine(
+    return Line(
         **made.model_dump(exclude={"half_life_days"}),
         id=uuid.uuid4(),
         live=not waits,

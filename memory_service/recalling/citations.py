@@ -124,7 +124,7 @@ def _stale(citation: Citation, memory: Memory, at: datetime) -> str:
     about = citation.as_of or at
     if memory.expires_at is not None and memory.expires_at <= at.timestamp():
         return "it has expired"
-    if about < memory.valid_from or (memory.valid_to is not None and memory.valid_to <= about):
+    if not memory.begun(about, at) or (memory.valid_to is not None and memory.valid_to <= about):
         return "it is no longer true: something newer stands in its place"
     if citation.text_hash and citation.text_hash != text_hash(memory.text):
         return "its text has changed since it was served"

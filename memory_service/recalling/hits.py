@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
 from kernel.contracts import MemoryHit
-from memory_service.domain import Memory
+from memory_service.domain import Memory, key_hash
 from memory_service.recalling.ranking import DIGITS
 
 _DAY = 86_400.0
@@ -20,6 +21,21 @@ def beside(hits: list[MemoryHit], brought: list[MemoryHit]) -> list[MemoryHit]:
     return sorted(merged, key=lambda hit: (-hit.score, hit.id)) if new else hits
 
 
+def newest(facts: Iterable[Memory]) -> list[Memory]:
+    """Return the one fact that holds of each key; a clock that was set back may have two of them hold at once."""
+    held: dict[tuple[str, str], Memory] = {}
+    for fact in facts:
+        of = (fact.user, key_hash(fact.key))
+        if (fact.valid_from, fact.pk) >= ((known := held.setdefault(of, fact)).valid_from, known.pk):
+            held[of] = fact
+    return list(held.values())
+
+
+def age_days(memory: Memory, at: datetime) -> float:
+    """Return how long ago it was told; never less than nothing, whatever a clock did since."""
+    return round(max(0.0, (at - memory.recorded_at).total_seconds()) / _DAY, 3)
+
+
 def hit_of(
     memory: Memory, of: Literal["high", "middle"], explain: dict[str, float], at: datetime, *, certified: bool
 ) -> MemoryHit:
@@ -30,7 +46,7 @@ def hit_of(
         text=memory.text,
         tier=of,
         score=round(sum(explain.values()), DIGITS),
-        age_days=round((at - memory.recorded_at).total_seconds() / _DAY, 3),
+        age_days=age_days(memory, at),
         source=memory.source_ref or memory.source_kind,
         slots=memory.slots,
         explain={name: round(part, DIGITS) for name, part in explain.items()},

@@ -288,9 +288,15 @@ def test_what_is_about_the_question_is_not_crowded_out_by_what_is_not(tmp_path: 
                 (near * asked + math.sqrt(1 - near**2) * aside[n % len(aside)]).tolist(),
                 words,
                 {
-                    "ns": "a", "audience": audience("a", "", past=False), "kind": "fact", "rev": 1,
-                    "importance": importance, "last_ts": last, "hl": 30 * DAY,
-                    "valid_from": NOW - 400 * DAY, "valid_to": NEVER,
+                    "ns": "a",
+                    "audience": audience("a", "", past=False),
+                    "kind": "fact",
+                    "rev": 1,
+                    "importance": importance,
+                    "last_ts": last,
+                    "hl": 30 * DAY,
+                    "valid_from": NOW - 400 * DAY,
+                    "valid_to": NEVER,
                 },
             )
             for n, (near, words, (importance, last)) in enumerate(made)

@@ -60,7 +60,19 @@ def remember(settings: Settings, **memories: str) -> None:
 @asynccontextmanager
 async def memory_worker(environment: Mapping[str, str], settings: Settings) -> AsyncIterator[None]:
     """Run the memory worker while the block runs; it knows what SQL held when the block begins."""
-    argv = ["-m", "celery", "-A", "memory_service.app", "worker", "-P", "threads", "-c", "2", "-Q", MEMORY]
+    argv = [
+        "-m",
+        "kernel.program",
+        "-A",
+        "memory_service.app",
+        "worker",
+        "-P",
+        "threads",
+        "-c",
+        "2",
+        "-Q",
+        MEMORY,
+    ]
     log = (settings.data / "worker.log").open("wb")
     worker = await asyncio.create_subprocess_exec(
         sys.executable, *argv, cwd=REPOSITORY, env={**os.environ, **environment}, stdout=log, stderr=log

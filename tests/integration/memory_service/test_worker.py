@@ -59,7 +59,7 @@ def start(redis_url: str, data: Path, name: str, **settings: str) -> Worker:
     with log.open("w") as out:
         command = [
             "-m",
-            "celery",
+            "kernel.program",
             "-A",
             "memory_service.app",
             "worker",

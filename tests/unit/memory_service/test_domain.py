@@ -67,6 +67,13 @@ def test_what_was_true_before_or_for_a_time_that_is_over_changes_nothing() -> No
     assert decide(memory(), past, NOW + 3 * day) == "history"
 
 
+def test_what_was_written_by_a_clock_that_was_ahead_is_no_later_for_that() -> None:
+    ahead = NOW + timedelta(days=1)
+    assert decide(memory(valid_from=ahead, recorded_at=ahead), candidate("pool of 30"), NOW) == "supersede"
+    planned = memory(valid_from=ahead, recorded_at=NOW)
+    assert decide(planned, candidate("pool of 30"), NOW) == "history"
+
+
 def test_a_procedure_that_is_confirmed_keeps_its_telling() -> None:
     remedy = {"action": "restart", "parameters": {"service": "checkout"}, "run_id": "r1"}
     known = memory(kind="procedure", slots=remedy)

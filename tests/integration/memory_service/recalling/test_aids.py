@@ -67,7 +67,7 @@ class Sleepy:
 
 def test_a_rewording_finds_what_the_question_did_not_and_never_as_a_fact(desk: World) -> None:
     model = ScriptedModel([{"system": REWRITER, "text": "QueuePool limit of node-7 was reached"}])
-    aids = Aids(rewriter=ModelRewriter(ModelTurn(lambda: model)))
+    aids = Aids(rewriter=ModelRewriter(ModelTurn(lambda: model)), seconds=60)
     question = "数据库怎么了"
     assert ask(desk, Aids(), question) == []
     hits = ask(desk, aids, question, run="run-9")
@@ -90,7 +90,8 @@ def test_an_order_of_a_model_holds_and_what_it_left_out_follows(desk: World) -> 
     plain = ask(desk, Aids(), limit=2)
     everything = ask(desk, Aids(), limit=4)
     model = ScriptedModel([{"system": RERANKER, "text": '{"order": [4, 2]}'}])
-    hits = ask(desk, Aids(reranker=ModelReranker(ModelTurn(lambda: model))), limit=2)
+    aids = Aids(reranker=ModelReranker(ModelTurn(lambda: model)), seconds=60)
+    hits = ask(desk, aids, limit=2)
     assert [hit.id for hit in hits] == [everything[3].id, everything[1].id]
     assert [hit.certified for hit in hits] == [False, True]
     assert [hit.tier for hit in hits] == [everything[3].tier, everything[1].tier]
