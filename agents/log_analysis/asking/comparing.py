@@ -136,6 +136,7 @@ def _services(reading: Reading, side: Side) -> list[dict[str, Any]]:
             "service": reading.text(scan.services[suspect.service], 60),
             "score": round(suspect.score, 1),
             "reasons": [reading.text(reason, 200) for reason, _ in suspect.reasons[:_REASONS]],
+            **({} if suspect.sure else {"may_be_chance": True}),
         }
         for suspect in rank_services(scan, side)[:_RANKED]
     ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.judging.trails import IDS, STEPS, Trail, id_of, moment, origin, with_text
@@ -24,34 +25,32 @@ class Half:
 
     lines: Counter[int] = field(default_factory=Counter)
     errors: Counter[int] = field(default_factory=Counter)
-    first_errors: dict[int, Row] = field(default_factory=dict)
+    first_errors: dict[tuple[int, int], Row] = field(default_factory=dict)  # service, template
     blames: dict[int, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
     paths: dict[str, Trail] = field(default_factory=dict)
     failed: Counter[int] = field(default_factory=Counter)  # paths in which a service has an error
     entries: Counter[int] = field(default_factory=Counter)
-    met: Counter[tuple[int, int]] = field(default_factory=Counter)  # caller, callee: paths
     holds: Counter[int] = field(default_factory=Counter)  # service: paths
-    speaks: Counter[tuple[int, int]] = field(default_factory=Counter)  # service, template: paths
 
 
 def halves(scan: Scan, side: Side, kind: str) -> tuple[Half, Half]:
     """Return what both sides hold; `kind` names the ids that join lines to paths, if any."""
     found = (Half(), Half())
     numbers = _numbers(scan.services)
-    for row, text in with_text(scan):
-        which = side(row)
+    nameless = _nameless(scan)
+    for line, text in with_text(scan):
+        which = side(line)
         if which is None:
             continue
+        row = line._replace(service=0) if (line.file, line.service) in nameless else line
         half = found[which]
         half.lines[row.service] += 1
         if row.level >= Level.error:
             half.errors[row.service] += 1
-            if (
-                moment(row) < moment(half.first_errors.get(row.service, row))
-                or row.service not in half.first_errors
-            ):
-                half.first_errors[row.service] = row
-            profile = scan.profiles[scan.miner.final(row.template)].message
+            failure = (row.service, scan.miner.final(row.template))
+            if moment(row) < moment(half.first_errors.setdefault(failure, row)):
+                half.first_errors[failure] = row
+            profile = scan.profiles[failure[1]].message
             told = _told(numbers, text[:_NAMED_IN] + " " + profile)
             half.blames[row.service].update(told - {row.service})
         if number := id_of(kind, text):
@@ -61,8 +60,26 @@ def halves(scan: Scan, side: Side, kind: str) -> tuple[Half, Half]:
             if path is not None and len(path.steps) < STEPS:
                 path.steps.append(row)
     for half in found:
-        walk(half, scan.miner.final)
+        walk(half)
     return found
+
+
+def _nameless(scan: Scan) -> set[tuple[int, int]]:
+    """Return (file, service) of lines that name no service, in files in which others do.
+
+    They go by their file's name, which is no service there: in the other side's file it would seem to be silent.
+    """
+    held: dict[int, set[int]] = defaultdict(set)
+    for columns in scan.table.columns():
+        for file, service in set(zip(columns.file, columns.service, strict=True)):
+            held[file].add(service)
+    return {
+        (file, service)
+        for file, services in held.items()
+        if len(services) > 1
+        for service in services
+        if service and PurePath(scan.files[file].name).name.startswith(scan.services[service])
+    }
 
 
 def _numbers(services: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
@@ -90,8 +107,8 @@ def _told(numbers: dict[str, list[tuple[str, int]]], text: str) -> set[int]:
     return told
 
 
-def walk(half: Half, final: Callable[[int], int]) -> None:
-    """Count who is in which path, who calls whom, and who fails first."""
+def walk(half: Half) -> None:
+    """Count who is in which path, where it begins, and who fails first."""
     for path in half.paths.values():
         path.steps.sort(key=moment)
         path.first_error = origin(path.steps)
@@ -99,14 +116,10 @@ def walk(half: Half, final: Callable[[int], int]) -> None:
         if not order:
             continue
         half.entries[order[0]] += 1
-        half.failed.update({r.service for r in path.steps if r.level >= Level.error})
-        reached = _before_trouble(path)
-        half.holds.update(set(order))
-        half.met.update((caller, callee) for n, callee in enumerate(order) for caller in order[:n])
-        half.met.update((caller, -1) for caller in reached)
-        half.speaks.update({(r.service, final(r.template)) for r in path.steps})
+        half.failed.update(failing(path))
+        half.holds.update(order)
 
 
-def _before_trouble(path: Trail) -> list[int]:
-    """Return the services of a path that had the chance to go on: all, or none where the path failed early."""
-    return [] if path.first_error is not None else path.services
+def failing(path: Trail) -> set[int]:
+    """Return the services that have an error in a path."""
+    return {row.service for row in path.steps if row.level >= Level.error}

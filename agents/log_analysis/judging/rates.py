@@ -66,6 +66,48 @@ def binomial_above(hits: int, looks: int, share: float) -> float:
     return max(SMALLEST, beta_share(hits, looks - hits + 1, min(share, 1.0)))
 
 
+def shares_above(before: tuple[int, int], after: tuple[int, int]) -> float:
+    """Return the chance (Fisher's) of as large a share after or a larger one; both sides are (hits, of so many)."""
+    (hits, of), (more, of_more) = before, after
+    whole, every = of + of_more, hits + more
+    if every <= 0 or more <= 0:
+        return 1.0
+    ways = _ways(whole, every)
+    tail = sum(
+        math.exp(_ways(of_more, k) + _ways(of, every - k) - ways)
+        for k in range(more, min(every, of_more) + 1)
+        if every - k <= of
+    )
+    return min(1.0, max(SMALLEST, tail))
+
+
+def _ways(of: int, some: int) -> float:
+    """Return the logarithm of how many ways there are to choose some of so many."""
+    return math.lgamma(of + 1) - math.lgamma(some + 1) - math.lgamma(of - some + 1)
+
+
+def ranks_above(before: Sequence[float], after: Sequence[float]) -> float:
+    """Return the chance that values after lie so far above those before (rank-sum test, allowing for ties)."""
+    one, two = len(before), len(after)
+    if not one or not two:
+        return 1.0
+    ordered = sorted([(v, 0) for v in before] + [(v, 1) for v in after])
+    ranks, ties, place = 0.0, 0.0, 0
+    while place < len(ordered):
+        end = place
+        while end < len(ordered) and ordered[end][0] == ordered[place][0]:
+            end += 1
+        ranks += sum(side for _, side in ordered[place:end]) * (place + end + 1) / 2
+        ties += (end - place) ** 3 - (end - place)
+        place = end
+    whole = one + two
+    spread = one * two / 12 * (whole + 1 - ties / (whole * (whole - 1)))
+    if spread <= 0:
+        return 1.0
+    away = (ranks - two * (whole + 1) / 2 - 0.5) / math.sqrt(spread)
+    return min(1.0, max(SMALLEST, math.erfc(away / math.sqrt(2)) / 2))
+
+
 def chi_above(value: float) -> float:
     """Return the upper tail of chi-squared with one degree of freedom."""
     return max(SMALLEST, math.erfc(math.sqrt(max(0.0, value) / 2)))

@@ -1,30 +1,31 @@
-"""Ranks services by what changed between two sides: errors that rose, output that vanished, and who is blamed."""
+"""Ranks services by what changed between two sides: paths that leave their way, errors, silence, delay, and blame."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from statistics import fmean
 
-from agents.log_analysis.formats.levels import Level
-from agents.log_analysis.judging.halves import Half, halves
-from agents.log_analysis.judging.rates import SMALLEST, two_rates
-from agents.log_analysis.judging.trails import Trail, id_kind, moment
+from agents.log_analysis.judging.departures import Pointed, departed
+from agents.log_analysis.judging.halves import Half, failing, halves
+from agents.log_analysis.judging.lags import SLOWER, lags
+from agents.log_analysis.judging.rates import SMALLEST, ranks_above, shares_above, two_rates
+from agents.log_analysis.judging.trails import id_kind, moment
 from agents.log_analysis.judging.windows import Side
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.table import Row
 
 #: Evidence is told as -log10 of its p; more than this is as sure as it gets.
 _MOST = 10.0
-#: What a blamed service gets of the blamer's evidence, and how much more than a fall a full silence weighs. Half
-#: or twice of any of these weights keeps the culprit among the first three, in each incident that was tried.
-_BLAMED, _SILENT = 0.5, 2.0
+#: What a blamed service gets of the blamer's evidence.
+_BLAMED = 0.5
 #: Fewer calls from outside are mostly the users' doing.
 _FEWER_CALLS = 0.5
 #: Without paths: what the first of several services to fail gets (the n-th an n-th of it), and the most of the rest.
 _FIRST, _RISE_WITHOUT_PATHS, _SEVERAL = 4.0, 0.5, 2
-#: Evidence below this (p above .1) is no reason.
-_LEAST = 1.0
+#: Evidence below this (p above .1) is no reason; from this on, all tests considered, chance does not explain it.
+_LEAST, _SURE = 1.0, 2.0
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Suspect:
     service: int
     score: float = 0.0
     reasons: list[tuple[str, float]] = field(default_factory=list)
+    sure: bool = False
 
     def add(self, strength: float, reason: str) -> None:
         """Count a reason."""
@@ -44,9 +46,9 @@ class Suspect:
 def rank_services(scan: Scan, side: Side) -> list[Suspect]:
     """Return the services whose behaviour differs between two sides (0 before, 1 after), the likeliest culprit first.
 
-    All counts are normalised per line and, where ids join lines, per path too; the weaker evidence counts. An
-    error that follows another service's error in the same path, or names a service that fails or is silent
-    itself, is a symptom. A silence is explained where the caller is silent too, or failed before it called.
+    Where ids join lines to paths, a path points at the service at which it first leaves the usual way; what comes
+    later in it, errors of callers too, is a consequence. `sure` tells whom chance does not explain; the others are
+    worth a look where nobody is.
     """
     kind = id_kind(scan)
     before, after = halves(scan, side, kind)
@@ -54,40 +56,49 @@ def rank_services(scan: Scan, side: Side) -> list[Suspect]:
         return []
     everyone = sorted((set(before.lines) | set(after.lines)) - {0})
     suspects = {service: Suspect(service) for service in everyone}
+    pointed = departed(before.paths.values(), after.paths.values(), scan.miner.final)
     rises = {s: _rise(s, before, after) for s in everyone}
     silent = {s for s in everyone if before.lines[s] and not after.lines[s]}
-    for service in everyone:
-        _blame(scan, suspects, service, rises, silent, after)
-    for service in everyone:
-        _silence(suspects[service], before, after)
-        _missing(scan, suspects[service], before, after)
+    slow = lags(before.paths.values(), after.paths.values(), scan.miner.final)
+    for service, suspect in suspects.items():
+        _leaves(suspect, pointed, before, after)
+        _blame(scan, suspects, service, rises, silent, after, pointed[1])
+        _silence(suspect, before, after)
+        _slower(suspect, slow[0].get(service, []), slow[1].get(service, []))
     if not kind:
         _order(suspects, before, after)
     for suspect in suspects.values():
         suspect.reasons.sort(key=lambda r: -r[1])
+        suspect.sure = suspect.score >= _SURE + math.log10(len(everyone))
     return sorted((s for s in suspects.values() if s.reasons), key=lambda s: -s.score)
 
 
+def _strength(p: float) -> float:
+    return min(_MOST, -math.log10(max(SMALLEST, p)))
+
+
+def _leaves(suspect: Suspect, pointed: tuple[Pointed, Pointed], before: Half, after: Half) -> None:
+    """Weigh that paths first leave their usual way at a service, more often than usual paths do by themselves."""
+    service = suspect.service
+    (left, of), (more, of_more) = (
+        (side.at[service], half.holds[service] + side.absent[service])
+        for side, half in zip(pointed, (before, after), strict=True)
+    )
+    strength = _strength(shares_above((left, of), (more, of_more)))
+    if strength >= _LEAST:
+        text = f"{more} of {of_more} paths leave their usual way at it, before {left} of {of}"
+        suspect.add(strength * pointed[1].shares[service] / more, text)
+
+
 def _rise(service: int, before: Half, after: Half) -> float:
-    """Return how surely a service's errors rose, per line and per path."""
+    """Return how surely a service's errors rose, per line and, where its errors are in paths, per path it is in."""
     lines = (float(before.lines.total()), float(after.lines.total()))
-    found = _up(before.errors[service], after.errors[service], lines)
-    if before.paths and after.paths and after.failed[service]:
-        paths = (float(len(before.paths)), float(len(after.paths)))
-        found = min(found, _up(before.failed[service], after.failed[service], paths))
+    few, many = before.errors[service], after.errors[service]
+    found = _strength(two_rates(few, many, lines)) if many * lines[0] > few * lines[1] else 0.0
+    if after.failed[service] and before.paths:
+        paths = [(half.failed[service], half.holds[service]) for half in (before, after)]
+        found = min(found, _strength(shares_above(paths[0], paths[1])))
     return found
-
-
-def _up(before: int, after: int, exposure: tuple[float, float]) -> float:
-    if after * exposure[0] <= before * exposure[1]:
-        return 0.0
-    return min(_MOST, -math.log10(max(SMALLEST, two_rates(before, after, exposure))))
-
-
-def _down(before: int, after: int, exposure: tuple[float, float]) -> float:
-    if after * exposure[0] >= before * exposure[1]:
-        return 0.0
-    return min(_MOST, -math.log10(max(SMALLEST, two_rates(before, after, exposure))))
 
 
 def _blame(
@@ -97,22 +108,20 @@ def _blame(
     rises: dict[int, float],
     silent: set[int],
     after: Half,
+    pointed: Pointed,
 ) -> None:
-    """Weigh a service's errors: its own, or symptoms of others, who get their part of the blame."""
+    """Weigh a service's errors: its own, or consequences of others, who get their part of the blame."""
     strength, errors = rises[service], after.errors[service]
     if strength < _LEAST or not errors:
         return
     named = after.blames.get(service, Counter())
-    follows = sum(1 for p in after.paths.values() if _follows(p, service))
     failing = {s for s, rise in rises.items() if rise >= _LEAST} | silent
-    explained = min(
-        1.0, max(follows / max(1, after.failed[service]), *(named[s] / errors for s in failing), 0.0)
-    )
-    own = strength * (1 - explained)
+    follows = _follows(service, after, pointed)
+    explained = min(1.0, max(follows, *(named[s] / errors for s in failing), 0.0))
     text = f"{errors} errors, more than before"
     if explained > 1 - explained:
         text += f", {explained:.0%} of them after another service's failure"
-    suspects[service].add(own, text)
+    suspects[service].add(strength * (1 - explained), text)
     for other, count in named.most_common(3):
         if other in suspects and count * 4 >= errors:
             share = min(1.0, count / errors)
@@ -121,89 +130,61 @@ def _blame(
             )
 
 
+def _follows(service: int, after: Half, pointed: Pointed) -> float:
+    """Return in which share of the paths a service fails in it does so because of another one."""
+    others = 0.0
+    for number, path in after.paths.items():
+        if service in failing(path):
+            first = path.first_error
+            shares = pointed.paths.get(number)
+            if shares is not None:
+                others += 1 - shares.get(service, 0.0)
+            else:
+                others += first is not None and first.service != service
+    return others / max(1, after.failed[service])
+
+
 def _order(suspects: dict[int, Suspect], before: Half, after: Half) -> None:
-    """Weigh who failed first, where no path says who failed because of whom; how often says little then."""
-    new = [s for s in after.errors if s in suspects and not before.errors[s]]
-    if len(new) < _SEVERAL:
+    """Weigh who failed first in a new way; where no path says who failed because of whom, how often says little."""
+    firsts: dict[int, Row] = {}
+    for kind, row in sorted(after.first_errors.items(), key=lambda one: moment(one[1])):
+        if kind not in before.first_errors and kind[0] in suspects:
+            firsts.setdefault(kind[0], row)
+    if len(firsts) < _SEVERAL:
         return
-    new.sort(key=lambda s: moment(after.first_errors[s]))
-    for place, service in enumerate(new, 1):
+    for place, service in enumerate(firsts, 1):
         suspect = suspects[service]
         suspect.score = min(suspect.score, _RISE_WITHOUT_PATHS)
-        suspect.add(_FIRST / place, f"number {place} of {len(new)} services that began to fail")
-
-
-def _follows(path: Trail, service: int) -> bool:
-    """Tell whether a service fails in a path after another one failed."""
-    first = path.first_error
-    return (
-        first is not None
-        and first.service != service
-        and any(r.service == service and r.level >= Level.error for r in path.steps)
-    )
+        suspect.add(_FIRST / place, f"number {place} of {len(firsts)} services that began to fail")
 
 
 def _silence(suspect: Suspect, before: Half, after: Half) -> None:
-    """Weigh that a service speaks less, or no more, though it was called."""
+    """Weigh that a service speaks no more, or that fewer paths begin at it."""
     service = suspect.service
     gone = not after.lines[service]
-    weight = _SILENT if gone else 1.0
-    if not before.paths or not after.paths or not before.holds[service]:
+    if before.holds[service] and after.paths:
+        began, paths = before.entries[service], len(after.paths)
+        kept, looked = after.entries[service], len(before.paths)
+        strength = _strength(shares_above((looked - began, looked), (paths - kept, paths)))
+        text = f"{kept} of {paths} paths begin at it, before {began} of {looked}"
+    elif gone:
         lines = (float(before.lines.total()), float(after.lines.total()))
-        strength = _down(before.lines[service], after.lines[service], lines) if gone else 0.0
+        strength = _strength(two_rates(before.lines[service], 0, lines))
         text = f"{before.lines[service]} lines before, none after"
-    elif 2 * before.entries[service] >= before.holds[service]:
-        looks = (float(len(before.paths)), float(len(after.paths)))
-        strength = _down(before.holds[service], after.holds[service], looks)
-        held, looked = before.holds[service], len(before.paths)
-        text = f"in {after.holds[service]} of {len(after.paths)} paths, before in {held} of {looked}"
-        weight = _SILENT if gone else _FEWER_CALLS
     else:
-        strength, text = _uncalled(service, before, after)
-    if strength >= _LEAST:
-        suspect.add(strength * weight, f"silent: {text}" if gone else text)
-
-
-def _uncalled(service: int, before: Half, after: Half) -> tuple[float, str]:
-    """Return how surely a service is missing from the paths of the one that used to call it most."""
-    callers = {c: n for (c, callee), n in before.met.items() if callee == service}
-    if not callers:
-        return 0.0, ""
-    caller = max(callers, key=lambda c: (callers[c], -before.holds[c]))
-    went_on = after.met[caller, -1]
-    if not went_on:
-        return 0.0, ""  # the caller is silent, or failed before it could call
-    reached = after.met[caller, service]
-    looks = (float(before.holds[caller]), float(max(went_on, reached)))
-    strength = _down(callers[caller], reached, looks)
-    return (
-        strength,
-        f"called in {reached} of {went_on} paths of its caller, before in {callers[caller]} of {before.holds[caller]}",
-    )
-
-
-def _missing(scan: Scan, suspect: Suspect, before: Half, after: Half) -> None:
-    """Weigh the line that a service no longer writes in the paths it is still in."""
-    service = suspect.service
-    entered = sum(
-        1
-        for p in after.paths.values()
-        if service in p.services and (p.first_error is None or p.first_error.service == service)
-    )
-    if not entered or not before.holds[service]:
         return
-    usual = [(t, n) for (s, t), n in before.speaks.items() if s == service]
-    looks = (float(before.holds[service]), float(entered))
-    found = [(_down(n, min(entered, after.speaks[service, t]), looks), t, n) for t, n in usual]
-    strength, template, count = max(found, default=(0.0, 0, 0))
-    strength -= math.log10(max(1, len(found)))  # as many lines, as many chances
     if strength >= _LEAST:
-        said = scan.miner.templates[template].text()[:80]
-        got = after.speaks[service, template]
-        suspect.add(
-            strength,
-            f"its line {said!r} is in {got} of {entered} paths it enters, before in {count} of {before.holds[service]}",
-        )
+        suspect.add(strength * (1.0 if gone else _FEWER_CALLS), f"silent: {text}" if gone else text)
+
+
+def _slower(suspect: Suspect, before: list[float], after: list[float]) -> None:
+    """Weigh that the work of a service, and the calls to and from it, take longer than they did."""
+    if not before or not after:
+        return
+    times = math.exp(fmean(after) - fmean(before))
+    strength = _strength(ranks_above(before, after))
+    if times >= SLOWER and strength >= _LEAST:
+        suspect.add(strength, f"{times:.3g} times as long between its lines as before, in {len(after)} paths")
 
 
 def row_side(before: set[int], after: set[int]) -> Side:
