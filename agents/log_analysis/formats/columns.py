@@ -19,11 +19,28 @@ DEVICE = re.compile(r"%[A-Z]\w{1,30}(?:-[A-Z]\w{0,20})?-([0-7])-\w{2,50}:|%%\d\d
 #: It puts `#` before warnings and before what it only wants to be seen: there the words decide.
 REDIS = re.compile(r"(?:\d{1,10}:[A-Z]|\[\d{1,10}\]) $")
 REDIS_SIGNS = {" . ": "debug", " - ": "debug", " * ": "info"}
-#: What a line has that may tell the status of a request.
-REQUEST = ('"', "tatus", "HTTP/", "TCP_")
-#: Statuses of requests where they stand in lines of proxies and balancers.
-STATUS = re.compile(
-    r"\" (\d{3}) (?:\d+|-)|\bstatus[:=] ?\"?(\d{3})\b|HTTP/[\d.]{1,3}\"?\)? (\d{3})\b|\bTCP_[A-Z_]{1,40}/(\d{3}) "
-    r"|\| (\d{3}) \| |(?:-1|\.\d{3,6}) (\d{3}) (?:\d{3}|-|0) \d{1,20} \d{1,20} \"[A-Z]"  # before the target's
-    r"|(?: -?\d{1,9}){0,1}(?:/[+-]?\d{1,9}){4} (\d{3}) \+?\d{1,20} "  # HAProxy: five times, then the status
-)
+#: Statuses of requests: as servers write them, of caches, after the times of HAProxy, between bars, and of balancers,
+#: which name their own before that of the target and the request.
+_STATUS = re.compile(r"\" (\d{3}) (?:\d+|-)|\bstatus[:=] ?\"?(\d{3})\b|HTTP/[\d.]{1,3}\"?\)? (\d{3})\b")
+_CACHE = re.compile(r"\bTCP_[A-Z_]{1,40}/(\d{3}) ")
+_TIMES = re.compile(r"(?<=/)[+-]?\d{1,9} (\d{3}) \+?\d{1,20} ")
+_BARS = re.compile(r"\| (\d{3}) \| ")
+_BALANCER = re.compile(r" (\d{3}) (?:\d{3}|-|0) \d{1,20} \d{1,20} \"[A-Z]")
+_SLASHES, _AT_BARS, _AT_BALANCER = 6, 60, 60
+
+
+def status_of(text: str) -> int:
+    """Return the status of a request that a line tells of, or 0."""
+    quote = text.find('"')
+    found = None
+    if quote >= 0 or "tatus" in text or "HTTP/" in text:
+        found = _STATUS.search(text)
+        if found is None and quote >= 0:
+            found = _BARS.search(text, 0, _AT_BARS) or _BALANCER.search(
+                text, max(0, quote - _AT_BALANCER), quote + 2
+            )
+    elif "TCP_" in text:
+        found = _CACHE.search(text)
+    if found is None and quote >= 0 and text.count("/") >= _SLASHES:
+        found = _TIMES.search(text)
+    return int(found[found.lastindex or 1]) if found else 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from agents.log_analysis.formats.blocks import Block
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.record import Record
+from agents.log_analysis.formats.traces import dies
 
 
 @dataclass(slots=True)
@@ -26,6 +27,8 @@ class Event:
     #: more of a `block`.
     waits: str = ""
     block: Block | None = None
+    chained: bool = False  # its last line says that another trace belongs to it
+    dated: bool = False  # its first line has a time and is not set in: what is set in below it goes on it
     suppressed: bool = False  # a suppressed exception was told of: what is set in below it is no cause
     settled: bool = False  # the root is known, whatever else the trace tells
 
@@ -35,12 +38,19 @@ class Event:
             self.block.settle(self.record)
             self.block, self.waits = None, ""
 
+    def continues(self, text: str) -> bool:
+        """Tell whether a line that begins a trace goes on the event, and is not the next trouble."""
+        if self.root_line == 0 and self.lines == 1:
+            return self.level >= (Level.error if dies(text) else Level.warning)
+        return not dies(text) and (self.chained or not text.startswith("Traceback"))
+
     @property
     def message(self) -> str:
         """Return what the event says, with the exception that caused it."""
         if not self.root or self.root in self.record.message:
             return self.record.message
-        return f"{self.record.message} | {self.root}" if self.record.message.strip() else self.root
+        own = self.record.message
+        return self.root if self.root.startswith(own.strip()) else f"{own} | {self.root}"
 
     @property
     def level(self) -> Level:

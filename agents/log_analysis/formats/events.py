@@ -63,7 +63,8 @@ class Assembler:
                 if self._document is not None and not self._document.goes_on(""):
                     self._close()
                 continue
-            if self._spread(number, text):
+            spread = self._document is not None or text[0] in _SPREAD or '"' in text
+            if spread and self._spread(number, text):
                 continue
             if self._joined(number, text):
                 continue
@@ -111,11 +112,10 @@ class Assembler:
             return False
         if event.waits and self._awaited(event, number, text):
             return True
-        if inside(text) or (first in " \t" and indented(text) and not self._has_time(text)):
+        if inside(text) or (first in " \t" and indented(text) and (event.dated or not self._has_time(text))):
             self._add(event, number, text)
             return True
-        in_trace = event.root_line > 0 or event.lines > 1
-        if (in_trace or event.level >= Level.warning) and heads(text):
+        if heads(text) and event.continues(text):
             self._add(event, number, text)
             return True
         return False
@@ -189,6 +189,7 @@ class Assembler:
 
     def _add(self, event: Event, number: int, text: str) -> None:
         event.last, event.lines = number, event.lines + 1
+        event.chained = "exception" in text and ("During handling" in text or "direct cause" in text)
         if text.startswith("Traceback"):
             event.waits = "python"
         elif text.startswith(("goroutine ", "[signal ", "created by ")) or ".go:" in text[:_ROOT]:
@@ -221,7 +222,9 @@ class Assembler:
             "Traceback (most recent call last):"
         ):
             event.waits = "python"
-        if text and (block := block_of(text, record)) is not None:
+        event.dated = record.time is not None and text[:1] not in " \t" and text != ""
+        headed = record.time is not None and not record.level
+        if (headed or text[:1] in "#=") and text and (block := block_of(text, record)) is not None:
             event.block, event.waits = block, "block"
         self._current[record.stream] = event
         if record.stream:
@@ -237,7 +240,8 @@ class Assembler:
             yield self._finished(self._queue.popleft())
 
     def _finished(self, event: Event) -> Event:
-        event.close()
+        if event.block is not None:
+            event.close()
         if event.record.part:
             self._whole(event, event.record.stream)
         if not event.root and event.record.error:

@@ -26,8 +26,8 @@ _LOGFMT = re.compile(r"([A-Za-z_@][\w.@/-]{0,80})=(\"(?:[^\"\\]|\\.)*\"|\S*)")
 _LOGFMT_START = re.compile(
     r"^(?:[A-Za-z_@][\w.@/-]{0,80}=(?:\"(?:[^\"\\]|\\.){0,4000}\"|[^\s\"]\S{0,4000}|) ?){2}"
 )
-#: How audit records of Linux begin.
-_AUDITED = ("type=", "node=")
+#: First characters of records in XML and of Linux's audit log.
+_MARKED = frozenset("< tn")
 _COMMENT = re.compile(r"#[A-Za-z][\w-]{1,30}(?::|\s)")
 #: Fewer pairs also stand in prose.
 _PAIRS = 3
@@ -56,20 +56,28 @@ class Parser:
         form, first = self._forced, text[:1]
         if first in "{[ " and (not form or form in JSON or nesting) and (found := self._json(text, nesting)):
             return found
-        if first in "< " and form in ("", "xml") and "<" in text[:9] and (marked := fields_of(text)):
-            return self._mapping(marked, "xml", nesting)
+        if first in _MARKED and (found := self._marked(text, nesting)):
+            return found
         if not nesting and (not form or form in FRAMES) and (framed := frame(text)):
             return self._framed(framed)
         if not nesting and (not form or form in TABLES) and (found := self._row(text)):
             return found
-        if text[:5] in _AUDITED and form in ("", "audit") and (record := self._text.audited(text)):
-            self._tally.note("audit") if not nesting else None
-            return record
         if "=" in text and (not form or form == "logfmt") and _LOGFMT_START.match(text):
             pairs = {k: _unquoted(v) for k, v in _LOGFMT.findall(text)}
             if len(pairs) >= _PAIRS:
                 return self._mapping(pairs, "logfmt", nesting)
         return self._plain(text, nesting)
+
+    def _marked(self, text: str, nesting: int) -> Record | None:
+        """Read a record in XML or of the audit log."""
+        form = self._forced
+        if "<" in text[:9]:
+            marked = fields_of(text) if form in ("", "xml") else {}
+            return self._mapping(marked, "xml", nesting) if marked else None
+        record = self._text.audited(text) if form in ("", "audit") else None
+        if record is not None and not nesting:
+            self._tally.note("audit")
+        return record
 
     def prepare(
         self,
@@ -131,12 +139,15 @@ class Parser:
 
     def _row(self, text: str) -> Record | None:
         """Read a row of a table whose header was met, or meet the header."""
-        table = self._table
-        if table.columns and text[:1] != "#":
+        table, comment = self._table, text[:1] == "#"
+        learns = comment or not (table.columns or self._tally.forms)
+        if learns and table.header(text, forced=self._forced in TABLES):
+            self._tally.note(table.form)
+            return Record(None, Level.unknown, text)
+        if table.columns and not comment:
             cells = table.row(text)
-            return None if cells is None else self._mapping(cells, table.form, 0)
-        comment = text[:1] == "#"
-        if (comment or not self._tally.forms) and table.header(text, forced=self._forced in TABLES):
+            if cells is None or not table.names(cells):
+                return None if cells is None else self._mapping(cells, table.form, 0)
             self._tally.note(table.form)
             return Record(None, Level.unknown, text)
         # what a table says of itself is neither a row nor a moment of the log

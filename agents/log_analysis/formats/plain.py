@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agents.log_analysis.formats.columns import REDIS, REDIS_SIGNS, REQUEST, STATUS
+from agents.log_analysis.formats.columns import REDIS, REDIS_SIGNS, status_of
 from agents.log_analysis.formats.hints import hint
 from agents.log_analysis.formats.levels import (
     Level,
@@ -86,7 +86,7 @@ class TextReader:
 
     def audited(self, text: str) -> Record | None:
         """Return what a line of the audit log says, or None where it is none."""
-        found = _AUDIT.match(text)
+        found = _AUDIT.match(text) if " msg=audit(" in text else None
         if found is None:
             return None
         message = f"{found[2]} {text[found.end() :]}"
@@ -109,7 +109,8 @@ class TextReader:
         return record
 
     def _text(self, text: str) -> Record:
-        if text[:3] == "-- " and _JOURNAL.match(text):
+        first = text[:1]
+        if first == "-" and _JOURNAL.match(text):
             self.form = "plain"
             return Record(None, Level.unknown, text)
         found = self._stamps.find(text)
@@ -117,7 +118,7 @@ class TextReader:
         if found:
             time, start, end = found
             rest = text[end:] if start <= _BEFORE_LEVEL else text
-        if text.startswith(_SLOW):
+        if first == "#" and text.startswith(_SLOW):
             self.form = "slowlog"
             return Record(time, Level.unknown, text, structured=True)
         level, stop = _level(text, rest, found[1]) if found else from_text(rest)
@@ -127,11 +128,10 @@ class TextReader:
         service, host, message = self._head(rest, stop, timed=timed, modern=modern)
         if self.form == "syslog5424" and not level and (word := _SD_LEVEL.search(rest, 0, _SD)):
             level = from_value(word[1])
-        named, status = bool(level), None
-        if any(map(text.__contains__, REQUEST)):
-            status = STATUS.search(text)
-        if status:
-            level = max(level, from_status(int(next(g for g in status.groups() if g))))
+        named = bool(level)
+        request = '"' in text or "tatus" in text or "HTTP/" in text or "TCP_" in text
+        if request and (status := status_of(text)):
+            level = max(level, from_status(status))
         return Record(time, level or hint(message), message, named, service, host, structured=timed)
 
     def _head(self, rest: str, stop: int, *, timed: bool, modern: bool) -> tuple[str, str, str]:

@@ -162,10 +162,16 @@ def clock_only(m: re.Match[str], dates: Dates) -> Moment:
     return dates.clock(seconds(m[1], m[2], m[3], m[4], m[5])), None
 
 
+def yearless(m: re.Match[str], reader: Reader) -> bool:
+    """Tell whether a stamp names no year."""
+    return reader in _NEVER or (reader is _named_month_first and not m[3])
+
+
 def _date_only(m: re.Match[str], _: Dates) -> Moment:
     return day(int(m[1]), int(m[2]), int(m[3])), None
 
 
+_NEVER = {_month_day, _day_month, _chinese_yearless, clock_only}
 _PART = r"(?:[.,](\d{1,9}))?"
 _PLAIN = rf"(\d{{2}}):(\d{{2}}):(\d{{2}}){_PART}"
 _HALVES = "上午|下午|晚上|凌晨|早上|中午|午前|午後|오전|오후"

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.log_analysis.formats.stamps import SPELLINGS, Dates, Reader, clock_only, from_number
+from agents.log_analysis.formats.fitting import HEAD, Fit, Spelled, fits, spelled
+from agents.log_analysis.formats.stamps import Dates, Reader, clock_only, from_number
 from agents.log_analysis.formats.zones import Zone
 
 __all__ = ["HEAD", "Stamps", "from_number", "iso"]
 
-#: A stamp stands near the start of its line.
-HEAD = 160
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock has no zone
 _EPOCH_UTC = _EPOCH.replace(tzinfo=UTC)
 _DIGITS = 12
-_Fit = tuple[re.Match[str], Reader]
-#: A stamp that begins so near the start of a line is the line's own.
-_FIRST = 12
-_YEAR = re.compile(r"\d{4}")
-#: What stands between a stamp that was put before a line, as by syslog, and the line.
-_PUT_BEFORE = re.compile(r"\s?(?:[\w.:-]{1,255} [\w./()@:-]{1,60}?(?:\[\d{1,10}\])?: ?)?\W{0,3}")
 _NUMBER = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
 #: Said of a file whose stamps leave something out; another zone takes the place of UTC.
 _ZONELESS = "time stamps name no zone: taken as UTC"
@@ -105,16 +98,25 @@ class Stamps:
 
     def find(self, text: str) -> tuple[float, int, int] | None:
         """Return epoch seconds and the span of the first stamp near the start of a line."""
-        for found, reader, beside in _fitting(text):
-            for other, its in beside if reader is not clock_only else ():
-                self._meet(other, its)
-            if (moment := self._read(found, reader)) is not None:
-                return moment, found.start(), found.end()
+        spellings = spelled(text)
+        found, beside = fits(text, spellings)
+        if not found:
+            return None
+        match, reader = found[0]
+        if beside and reader is not clock_only:
+            for one in beside:
+                self._meet(*one)
+        if (moment := self._read(match, reader)) is not None:
+            return moment, match.start(), match.end()
+        for match, reader in (*found[1:], *_all(text, spellings)):
+            if (moment := self._read(match, reader)) is not None:
+                return moment, match.start(), match.end()
         return None
 
     def fits(self, text: str) -> tuple[int, int] | None:
         """Return where the first spelling stands that fits a line, whether or not it is a time that there is."""
-        return next((found.span() for found, _, _ in _fitting(text)), None)
+        found = fits(text, spelled(text))[0]
+        return found[0][0].span() if found else None
 
     def trial(self) -> Stamps:
         """Return a copy to try things with: what this one knows of the order of lines stays as it is."""
@@ -171,31 +173,10 @@ class Stamps:
         return None if found is None else found[0]
 
 
-def _fitting(text: str) -> Iterator[tuple[re.Match[str], Reader, Sequence[_Fit]]]:
-    """Yield what may be the stamp of a line, the likeliest first, with stamps beside it that may tell its year.
-
-    The likeliest is what stands first in the line, before a moment that the line only tells of. A stamp without a
-    year may have been put before a line that has its own: then that comes first.
-    """
-    first: _Fit | None = None
-    later: list[_Fit] = []
-    for search, reader in SPELLINGS.within(text[:HEAD]):
-        found = search(text, 0, HEAD)
-        if found is None:
-            continue
-        if found.start() > _FIRST or first is not None:
-            later.append((found, reader))
-        elif _YEAR.search(found[0]):
-            yield found, reader, ()  # nothing goes before it: others are looked for where it is none
-        else:
-            first = found, reader
-    if first is not None:
-        dated = [one for one in later if one[0].start() >= first[0].end() and _YEAR.search(one[0][0])]
-        if dated and _PUT_BEFORE.fullmatch(text, first[0].end(), dated[0][0].start()):
-            yield *dated[0], ()
-        yield *first, dated
-    for found, reader in later:
-        yield found, reader, ()
+def _all(text: str, spellings: Spelled) -> Iterator[Fit]:
+    for search, reader, _ in spellings:
+        if (found := search(text, 0, HEAD)) is not None:
+            yield found, reader
 
 
 def _whole(value: dict[str, Any]) -> Any:

@@ -20,7 +20,8 @@ _INSIDE = re.compile(
     r"|#\d{1,4} {1,3}\S|created by \S|\s{1,40}[\^~]{1,200}\s{0,9}$|exit status \d{1,3}$|\s{1,40}\d{1,4}: \S"
     r"|note: (?:run with|Some details)|\s{1,40}from \S{1,300}:\d|\s{1,40}\[cause\]: |\s{1,40}\[errors\]: "
     r"|Next [A-Z]\S{1,200}(?:Exception|Error): |\s{2,40}thrown in |\s{1,40}at async |\S{1,300}\.rb:\d{1,7}:in [`']"
-    r"|[\"')\]}]{1,4}\s{0,9}$"
+    r"|[\"')\]}]{1,4}\s{0,9}$|\*\* \([A-Z]\w{1,60}|Last message(?: \(from [^)]{1,80}\))?: |State: [%#{\[]|\s-- \S"
+    r"|\[0x[0-9a-f]{6,16}\] \S|script_filename = "
 )
 #: A line that begins a trace, or ends a Python one.
 _HEAD = re.compile(
@@ -35,7 +36,7 @@ _ROOT = re.compile(
     rf"|\S{{1,300}}\.rb:\d{{1,7}}:in .{{0,2000}}\([A-Z]\w*(?:::\w+){{0,9}}\))$"
 )
 #: First characters of lines inside traces: asked first, because most lines are not.
-_STARTS = frozenset(" \t#.[gcCSDTWens-/NabF\"')]}")
+_STARTS = frozenset(" \t#.[gcCSDTWens-/NabF\"')]}*L")
 #: Every line that names an exception has one of these.
 _STEMS = (
     "Error", "Exception", "panic", "Traceback", "fatal", "Fault", "Throwable", "Interrupt", "Warning", "Exit",
@@ -47,6 +48,8 @@ _GO_CALL = re.compile(
     r"[\w./\-]{1,300}(?:\(\*?[\w.\[\]]{1,80}\)[\w.]{0,200})?(?:\.func\d{1,4}[\d.]{0,20})?\([^)]{0,2000}\)$|\[?\.{3}"
 )
 _INDENTED = re.compile(r"\s{2,40}\S|\t\S")
+#: What a runtime writes by itself when a program or a thread of it ends.
+_DIES = re.compile(r"thread '[^']{0,80}'|panic: |fatal error: |Exception in thread|Unhandled ")
 #: A line that may go on the one before it although a time stands at its head.
 _LATE = re.compile(r"[ :]\t|  at | at [\w$.<>/]{1,120}\(|Caused by|\.\.\. \d|File \"|Traceback")
 _SHOWN = 400
@@ -65,6 +68,11 @@ def indented(text: str) -> bool:
 def heads(text: str) -> bool:
     """Tell whether a line begins a trace, or names its exception."""
     return _names(text) and _HEAD.match(text) is not None
+
+
+def dies(text: str) -> bool:
+    """Tell whether a line that begins a trace was written as a program or a thread of it ended."""
+    return _DIES.match(text) is not None
 
 
 def joins(text: str) -> bool:

@@ -12,6 +12,7 @@ from agents.log_analysis.formats.text import clean
 from agents.log_analysis.formats.times import iso
 from kernel.errors import Correctable
 from tests.unit.agents.log_analysis.formats.samples import SAMPLES, Sample
+from tests.unit.agents.log_analysis.formats.styles import STYLES
 
 REFERENCE = datetime(2025, 11, 30, tzinfo=UTC)
 
@@ -29,6 +30,17 @@ def test_every_kind_is_told_and_read(sample: Sample) -> None:
     assert next((iso(e.record.time) for e in events if e.record.time), "") == sample.time
     assert (events[0].message, events[0].record.service) == (sample.message, sample.service)
     assert sum(e.lines for e in events) == len([line for line in sample.lines if line])
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_every_style_is_read(name: str) -> None:
+    sample = STYLES[name]
+    events, parser = read(sample.lines)
+    assert [e.level.name for e in events] == sample.levels
+    assert next((iso(e.record.time) for e in events if e.record.time), "") == sample.time
+    assert (events[0].record.message, events[0].record.service) == (sample.message, sample.service)
+    assert parser.form == sample.form
+    assert sum(e.lines for e in events if e.lines) == len([line for line in sample.lines if line])
 
 
 def test_every_kind_has_a_sample() -> None:
