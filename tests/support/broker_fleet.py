@@ -19,6 +19,7 @@ from celery import Celery
 from kernel.broker import make_celery, queue
 from kernel.dead_letters import STREAM
 from kernel.settings import Settings
+from tests.support.parent_death import dies_with_parent
 from tests.support.redis_server import RedisServer, redis_server
 
 SUPPORT = Path(__file__).parent
@@ -103,7 +104,18 @@ def worker(
 ) -> Iterator[Fleet]:
     """Run a worker while the block runs."""
     folder.mkdir(parents=True, exist_ok=True)
-    argv = [sys.executable, "-m", "celery", "-A", program, "worker", "-Q", "coordinator", "--pool", "threads"]
+    argv = [
+        sys.executable,
+        "-m",
+        "kernel.program",
+        "-A",
+        program,
+        "worker",
+        "-Q",
+        "coordinator",
+        "--pool",
+        "threads",
+    ]
     ours = {name: value for name, value in os.environ.items() if not name.startswith("NIGHTDESK_")}
     with (folder / "worker.log").open("ab") as log:
         process = subprocess.Popen(
@@ -112,6 +124,7 @@ def worker(
             env={**ours, "NIGHTDESK_REDIS_URL": server.url, "NIGHTDESK_DATA_DIR": str(folder)},
             stdout=log,
             stderr=subprocess.STDOUT,
+            preexec_fn=dies_with_parent(),  # noqa: PLW1509 it only calls prctl
         )
     app = make_celery(Settings(redis_url=server.url), "test")
     made = Fleet(folder, server, process, app)

@@ -30,6 +30,7 @@ from kernel.redaction import Redactor
 from kernel.schema import migrate
 from kernel.settings import Settings
 from kernel.states import RUN_ENDED, RunState
+from tests.support.parent_death import dies_with_parent
 from tests.support.redis_server import RedisServer, redis_server
 
 SUPPORT = Path(__file__).parent
@@ -41,7 +42,7 @@ VISIBILITY_SECONDS = 2
 TICK_SECONDS = 1.0
 DRAIN_SECONDS = 4.0
 #: Generous: the machine may be busy with other tests.
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 PLAYBOOK = """
 name: default
@@ -81,7 +82,7 @@ class Fleet:
 
     def start(self, name: str, **environment: str) -> None:
         """Start one process; `ready` waits for it."""
-        celery = [sys.executable, "-m", "celery", "-A"]
+        celery = [sys.executable, "-m", "kernel.program", "-A"]
         threads = ["--pool", "threads", "--without-gossip", "--without-mingle", "-E", "-n", f"{name}@fleet"]
         argv = {
             "coordinator": [*celery, "coordinator.app", "worker", "-Q", "coordinator,maintenance", "-c", "8"],
@@ -101,6 +102,7 @@ class Fleet:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                preexec_fn=dies_with_parent(),  # noqa: PLW1509 it only calls prctl
             )
 
     def ready(self, *names: str) -> None:

@@ -36,7 +36,7 @@ ONE = "[{key: job, agent: worker, goal: do it}]"
 TOKEN = "a-long-token-of-the-test"  # the settings take it as the desk's own
 Make = Callable[..., Any]
 #: The log's own heartbeat comes every 5 s.
-PATIENCE = 20
+PATIENCE = 60
 
 
 class Server(uvicorn.Server):

