@@ -37,6 +37,9 @@ Write a line in the answer as source:line.
 what was not done."""
 
 
+#: What stands in the place of a result that comes again.
+_REPEATED = {"value": "this call was made again later; its result has not changed, and stands there"}
+
 #: Steps by which the opening shrinks until it fits: what else is shown goes first, then the request is halved.
 _DROP_WORKING, _DROP_EARLIER, _DROP_SESSION, _DROP_MEMORIES, _CUT_REQUEST = 1, 2, 3, 4, 4
 
@@ -56,7 +59,7 @@ class Context:
         Gives way in this order: the ends of the oldest tool results, all of them, the ends of the latest ones,
         whole old turns, the opening. A call and its result stay or go together.
         """
-        groups = [self._turn(turn) for turn in view.turns]
+        groups = [self._turn(turn, view.turns[index + 1 :]) for index, turn in enumerate(view.turns)]
         closing = [Message(role="user", content=self._closing(view))]
         opening = [self._system, Message(role="user", content=self._opening(view, 0))]
 
@@ -122,7 +125,7 @@ class Context:
             parts.append(self.fenced("what other agents found", earlier))
         return "\n\n".join(parts)
 
-    def _turn(self, turn: DoneTurn) -> list[Message]:
+    def _turn(self, turn: DoneTurn, later: Sequence[DoneTurn]) -> list[Message]:
         calls = list(turn.calls)
         asked = [
             ModelCall(id=f"t{turn.number}c{i}", name=call.tool, arguments=self._hide(call.arguments))
@@ -130,7 +133,10 @@ class Context:
         ]
         results = [
             Message(
-                role="tool", call_id=call.id, name=done.tool, content=self.fenced(done.tool, _result(done))
+                role="tool",
+                call_id=call.id,
+                name=done.tool,
+                content=self.fenced(done.tool, _REPEATED if _repeated(done, later) else _result(done)),
             )
             for call, done in zip(asked, calls, strict=True)
         ]
@@ -224,6 +230,12 @@ def cost(messages: Sequence[Message]) -> int:
         )
         for message in messages
     )
+
+
+def _repeated(call: DoneCall, later: Sequence[DoneTurn]) -> bool:
+    """Tell whether a call was made again with the same result: the last stays longest, so that one is shown."""
+    same = (c for turn in later for c in turn.calls if (c.tool, c.arguments) == (call.tool, call.arguments))
+    return any((c.state, c.value, c.error) == (call.state, call.value, call.error) for c in same)
 
 
 def _result(call: DoneCall) -> dict[str, Any]:

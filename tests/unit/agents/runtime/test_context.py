@@ -178,6 +178,20 @@ def test_an_earlier_result_keeps_its_first_rows_before_it_goes() -> None:
     assert json.loads(fenced_parts(second)[0])["value"] == {"hits": rows[:20]}
 
 
+def test_the_result_of_a_repeated_call_is_shown_once() -> None:
+    digest = {"problems": [{"line": n} for n in range(50)]}
+    turns = [turn(1, digest), turn(2, {"hits": []}), turn(3, digest), turn(4, {"problems": []})]
+    results = [
+        m.content for m in built(TurnView(work=work(), turns=turns, tools=["search"])) if m.role == "tool"
+    ]
+    assert [json.loads(fenced_parts(told)[0])["value"] for told in results] == [
+        "this call was made again later; its result has not changed, and stands there",
+        {"hits": []},
+        digest,
+        {"problems": []},  # the same call with another result: the log has grown
+    ]
+
+
 def test_a_digest_that_is_too_long_stays_json_with_its_first_problem() -> None:
     rows = [
         {"title": f"cause {n}", "first": {"source": "a.log", "line": n, "quote": "q" * 200}} for n in range(6)
