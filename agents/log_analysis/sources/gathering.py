@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,12 +16,14 @@ from agents.log_analysis.sources.finding import asked_of, files_of
 from agents.log_analysis.sources.named import NamedSource, check_zone, named_sources
 from agents.log_analysis.sources.pinning import PINS, PinnedFile, Record, pin, unpin
 from kernel.artifacts import ArtifactStore, pin_key
+from kernel.clock import now
 from kernel.contracts import Source
 from kernel.errors import Correctable, NightdeskError
 from kernel.settings import Settings
 
 #: Files of one source whose troubles are told one by one.
 _TOLD = 5
+_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -142,8 +145,10 @@ class Gathering:
     def _copied(self, artifact: str) -> Path:
         target = self.scratch / f"attached-{artifact}"
         if target.exists():
+            target.touch()
             return target
         self.scratch.mkdir(parents=True, exist_ok=True)
+        self._drop_copies()
         with (
             self.store.open(artifact) as file,
             tempfile.NamedTemporaryFile(dir=self.scratch, delete=False) as out,
@@ -151,6 +156,14 @@ class Gathering:
             while chunk := file.read(1 << 20):
                 out.write(chunk)
         return Path(out.name).replace(target)
+
+    def _drop_copies(self) -> None:
+        """Remove copies that nobody has used for as long as what they were made from is kept."""
+        oldest = now().timestamp() - self.settings.artifact_days * _DAY
+        for copy in self.scratch.glob("attached-*") if self.settings.artifact_days else ():
+            with suppress(OSError):  # another worker of this machine may be quicker
+                if copy.stat().st_mtime < oldest:
+                    copy.unlink()
 
 
 def _told(problems: Sequence[NightdeskError]) -> list[tuple[str, str, str]]:
