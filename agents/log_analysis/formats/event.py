@@ -40,9 +40,11 @@ class Event:
 
     def continues(self, text: str) -> bool:
         """Tell whether a line that begins a trace goes on the event, and is not the next trouble."""
-        if self.root_line == 0 and self.lines == 1:
-            return self.level >= (Level.error if dies(text) else Level.warning)
-        return not dies(text) and (self.chained or not text.startswith("Traceback"))
+        if dies(text):
+            return self.lines == 1 and self.root_line == 0 and self.level >= Level.error
+        if self.lines == 1:
+            return self.root_line > 0 or self.level >= Level.warning
+        return self.chained or not text.startswith("Traceback")
 
     @property
     def message(self) -> str:

@@ -117,7 +117,9 @@ class TextReader:
         time, rest = None, text
         if found:
             time, start, end = found
-            rest = text[end:] if start <= _BEFORE_LEVEL else text
+            rest = (
+                text[end:] if start <= _BEFORE_LEVEL and text[start] not in "| " else text
+            )  # the value of a field
         if first == "#" and text.startswith(_SLOW):
             self.form = "slowlog"
             return Record(time, Level.unknown, text, structured=True)

@@ -204,6 +204,7 @@ _ALL: list[tuple[str, Reader]] = [
     (rf"(?<!\d)(\d{{4}})-W(\d{{2}})-(\d)T{_PLAIN}{ZONE}", _week),
     (r"^@([0-9a-f]{16})([0-9a-f]{8})", _tai),
     (r"^(?:- |\[|#\+)?(\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?=[\]\s:,|]|$)", _epoch),
+    (r"(?:\||\s)rt=(\d{13})(?=[ |]|$)", _epoch),
     (rf"{_CJK_DATE}({_HALVES})? ?{_CJK_CLOCK}{ZONE}", _chinese),
     (rf"{_LOOSE_DATE}({_HALVES})? ?{_CJK_CLOCK}{_HALF}{ZONE}", _loose),
     (rf"(?<!\d)(\d{{1,2}})[月월] ?(\d{{1,2}})[日일] ?({_HALVES})? ?{_CJK_CLOCK}", _chinese_yearless),

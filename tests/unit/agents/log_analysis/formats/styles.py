@@ -121,6 +121,16 @@ STYLES: dict[str, Sample] = {
         "text", ["[2025-11-29T10:20:00Z WARN  pay] slow", "thread 'a' panicked at src/a.rs:1:5:", "no route", "stack backtrace:", "   0: f"],
         ["warning", "error"], T0, "pay] slow",
     ),
+    "traces: below a line that names the exception": Sample(
+        "plain",
+        ["[ERROR] KeyError: 'sku'", "Traceback (most recent call last):", '  File "a.py", line 1, in f', "KeyError: 'sku'",
+        "Traceback (most recent call last):", '  File "a.py", line 2, in g', "ValueError: x"],
+        ["error", "error"], "", "KeyError: 'sku'",
+    ),
+    "times: of a common event format": Sample(
+        "text", ["CEF:0|Acme|Fire|1.0|100|Allowed|3|rt=1764411600500 src=10.0.0.1"],
+        ["unknown"], HALF, "CEF:0|Acme|Fire|1.0|100|Allowed|3|rt=1764411600500 src=10.0.0.1",
+    ),
     "traces: of Elixir": Sample(
         "text", ["10:20:00.500 [error] GenServer A terminating", "** (RuntimeError) no", "    (a 0.1.0) lib/a.ex:1: A.f/0", "Last message: :x", "State: %{}"],
         ["error"], "2025-11-30T10:20:00.500Z", "GenServer A terminating",
