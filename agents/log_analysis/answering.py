@@ -7,18 +7,9 @@ from typing import Any
 from agents.log_analysis.judging.causes import rank, top_rows
 from agents.log_analysis.kinds import SLOW
 from agents.log_analysis.mentioned import absent, is_lookup, lines_of_ids
+from agents.log_analysis.observed import observations, quoted
 from agents.log_analysis.orders import not_followed
-from agents.log_analysis.paragraphs import (
-    harmless,
-    not_found,
-    observations,
-    others,
-    outside,
-    quoted,
-    shapes,
-    suspects,
-    verdict,
-)
+from agents.log_analysis.paragraphs import harmless, not_found, others, outside, shapes, suspects, verdict
 from agents.log_analysis.questions import about_speed, asks_why
 from agents.log_analysis.wording import style, words
 from agents.runtime.spec import DoneCall, TurnView

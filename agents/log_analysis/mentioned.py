@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agents.log_analysis.judging.placing import code
-from agents.log_analysis.paragraphs import quoted
+from agents.log_analysis.observed import quoted
 from agents.log_analysis.terms import ending_off, pattern_of, terms_of
 from agents.runtime.spec import CallRequest, DoneCall
 from kernel.states import CallState

@@ -9,20 +9,16 @@ from agents.log_analysis.judging.chains import when
 from agents.log_analysis.judging.placing import code, only
 from agents.log_analysis.judging.reasons import doubts_of
 from agents.log_analysis.judging.titles import title
+from agents.log_analysis.observed import silence
 from kernel.contracts import Finding
 from kernel.wording import Words
 
 #: From this score on a cause is the most likely one; below it is possible.
 _SURE = 0.6
-_NOTES, _CHANGES, _SUSPECTS = 8, 4, 5
-#: In a log of so many events, a kind of line that came once stands out.
-_MANY_EVENTS = 200
+_SUSPECTS = 5
 #: Lines quoted, and how many of one shape.
 _LINES, _OF_A_SHAPE = 10, 2
 _VALUE = re.compile(r"[\w:.+-]*\d[\w:.+-]*")
-#: How a note begins that counts something, and the note that names a zone.
-_COUNT = re.compile(r"[\d,]+(?= )")
-_ZONE = re.compile(r"time stamps name no zone: taken as (\S+)")
 #: What fields in lines say that nothing failed: such a line is not quoted as one with a word of trouble.
 _HARMLESS = re.compile(
     r"(?i)[\"']?\berrors?(?:[_ -]?(?:count|rate|code))?[\"']?\s?[:=]\s?[\"']?"
@@ -68,7 +64,7 @@ def verdict(
 def _nothing(overview: _Row, say: Words, *, why: bool) -> str:
     """Return that no cause was found; who fell silent for good is told first, as that may be the trouble."""
     gone = [
-        _silence(row, say)
+        silence(row, say)
         for row in overview.get("silences", [])
         if row.get("open") and row["of"] == "service"
     ]
@@ -103,28 +99,6 @@ def others(findings: list[Finding], say: Words) -> str:
         if f.evidence
     ]
     return "\n".join([say("Other candidates:"), *rows]) if rows else ""
-
-
-def observations(overview: _Row, findings: list[Finding], say: Words) -> list[str]:
-    """Return what else was seen: silences, restarts, changes where no cause cites one, how files were read."""
-    troubles = [row["template"] for row in overview.get("problems", [])]
-    quiet = [row for row in overview.get("silences", [])[:2] if not _ends(row, troubles)]
-    if not findings:  # who fell silent for good has been told
-        quiet = [row for row in quiet if not (row.get("open") and row["of"] == "service")] or quiet[1:]
-    texts = [_silence(row, say) for row in quiet]
-    if not findings and (rare := _seldom(overview, say)):
-        texts.append(rare)
-    if restarts := overview.get("restarts", []):
-        texts.append("\n".join([say("Starts and restarts:"), *map(quoted, restarts[:_CHANGES])]))
-    if not findings and overview.get("changes"):
-        texts.append("\n".join([say("Changes seen:"), *map(quoted, overview["changes"][:_CHANGES])]))
-    notes = [f"{f['source']}: {_note(n, say)}" for f in overview.get("files", []) for n in f.get("notes", [])]
-    if strays := (overview.get("window") or {}).get("strays"):
-        text = "{count} lines are stamped far from all others: their times are not believed"
-        notes.insert(0, say(text, count=strays))
-    if notes:
-        texts.append("\n".join([say("Reading notes:"), *(f"- {note}" for note in notes[:_NOTES])]))
-    return texts
 
 
 def suspects(comparison: _Row | None, say: Words) -> str:
@@ -182,11 +156,6 @@ def shapes(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
-def quoted(hit: _Row) -> str:
-    """Return a line to cite as an item of a list."""
-    return f"- {hit['source']}:{hit['line']}  {code(hit['quote'])}"
-
-
 def _window(overview: _Row, say: Words) -> str:
     """Return that a window was asked about, and nothing outside of it was judged."""
     asked = overview.get("asked") or {}
@@ -199,45 +168,3 @@ def _window(overview: _Row, say: Words) -> str:
 
 def _listed(heading: str, items: list[str], say: Words) -> str:
     return "\n".join([say(heading), *(f"- {item}" for item in items)]) if items else ""
-
-
-def _ends(row: _Row, troubles: list[str]) -> bool:
-    """Tell whether what is silent is the trouble itself: that it is over is good news, and told elsewhere."""
-    name = row.get("name", "").rstrip("…")
-    return row.get("of") == "template" and bool(name) and any(one.startswith(name) for one in troubles)
-
-
-def _seldom(overview: _Row, say: Words) -> str:
-    """Return the kinds of lines that a log has once or twice, where it has few of them."""
-    rows = overview.get("rare", [])
-    if not rows or overview.get("rare_left_out") or overview.get("events", 0) < _MANY_EVENTS:
-        return ""
-    told = [f"- {row['source']}:{row['line']}  {code(row['template'])}" for row in rows]
-    return "\n".join([say("Kinds of lines that came only once or twice:"), *told])
-
-
-def _silence(row: _Row, say: Words) -> str:
-    if "events" in row:  # of a log without times
-        told = {
-            "told": say("{count} events", count=row["events"]),
-            "start": say("event {number}", number=row["from"]),
-            "end": say("event {number}", number=row["to"]),
-        }
-    else:
-        told = {"told": row.get("told", ""), "start": row["from"], "end": row["to"]}
-    if row.get("open") and row.get("of") != "log" and "events" not in row:
-        text = "{name} fell silent at {start} and stayed so to the end of the log, {told} later."
-        return say(text, name=code(row.get("name", "")), start=told["start"], told=told["told"])
-    if row.get("of") == "log":
-        return say("The log is silent for {told}, from {start} to {end}.", **told)
-    return say("{name} is silent for {told}, from {start} to {end}.", name=code(row.get("name", "")), **told)
-
-
-def _note(note: str, say: Words) -> str:
-    """Return a note of how a file was read in the requester's language; its count or zone is put in."""
-    if found := _ZONE.fullmatch(note):
-        return say("time stamps name no zone: taken as {zone}", zone=found[1])
-    counted = _COUNT.match(note)
-    if counted is None:
-        return say.plain(note)
-    return counted[0] + say.plain(note[counted.end() :])

@@ -7,7 +7,7 @@ from typing import Any
 from agents.log_analysis.judging.causes import top_rows
 from agents.log_analysis.judging.chains import when
 from agents.log_analysis.judging.reasons import last_of, over
-from agents.log_analysis.paragraphs import quoted
+from agents.log_analysis.observed import quoted
 from kernel.wording import Words
 
 

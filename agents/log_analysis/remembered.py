@@ -11,7 +11,7 @@ import re2
 from agents.log_analysis.formats.levels import from_text
 from agents.log_analysis.formats.text import cut_words
 from agents.log_analysis.kinds import ERROR, KINDS, kind_of
-from agents.log_analysis.paragraphs import quoted
+from agents.log_analysis.observed import quoted
 from agents.log_analysis.wording import style, words
 from agents.runtime.spec import CallRequest, DoneCall, Turn, TurnView
 from kernel.contracts import Evidence, Finding, MemoryHit, Outcome

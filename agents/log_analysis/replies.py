@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agents.log_analysis.judging.placing import code
-from agents.log_analysis.paragraphs import quoted, shapes
+from agents.log_analysis.observed import quoted
+from agents.log_analysis.paragraphs import shapes
 from agents.log_analysis.questions import LEADS, Question
 from agents.log_analysis.rates import rate
 from agents.log_analysis.recovery import recovered, started

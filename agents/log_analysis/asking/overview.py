@@ -29,6 +29,7 @@ from agents.log_analysis.scanning.within import within
 _TOP = 6
 _NEW = 4
 _RARE = 4
+_WARNED = 3
 _CHANGES = 4
 #: What comes so often (share of the events, lines) is the log's daily work and no change.
 _DAILY, _DAILY_LINES = 0.01, 20
@@ -41,6 +42,7 @@ _SECOND, _BEGINNING = 1.0, 0.01
 #: What is left out first where the answer is too long; the problems, with the cause among them, go last.
 _TRIMS = (
     "rare",
+    "warned",
     "top",
     "new",
     "files",
@@ -74,8 +76,7 @@ def overview_of(
     found, split = second(scan, summary, problems(scan, summary, whole), file)
     changes, measured = turns(reading, summary, file), slow_rows(reading, summary, file)
     rows = suspects(reading, summary, found, changes, measured, file, whole)
-    onset = onset_of(found, rows) if split is None else iso(split)
-    begins = _begins(summary, onset)
+    begins = _begins(summary, onset := onset_of(found, rows) if split is None else iso(split))
     answer: _Row = {
         "asked": {"since": iso(since), "until": iso(until)},
         **_read(reading, summary, file),
@@ -95,6 +96,7 @@ def overview_of(
         **({"new": []} if begins else _new(reading, summary, onset)),
         "top": _top(reading, summary),
         **_rare(reading, summary),
+        "warned": [] if rows else _warned(reading, summary),
     }
     return fit(answer, *_TRIMS, room=room)
 
@@ -199,6 +201,15 @@ def _rare(reading: Reading, summary: Summary) -> _Row:
     groups.sort(key=lambda g: (-g.level, g.count, g.first.line))
     rows = [{**_line(reading, g), "source": reading.name(g.first.file)} for g in groups[:_RARE]]
     return _listed("rare", rows, len(groups))
+
+
+def _warned(reading: Reading, summary: Summary) -> list[_Row]:
+    """Return the warnings of a log that has no problem, those that came most first: a person may know them."""
+    groups = sorted(
+        (g for g in summary.groups.values() if g.level == Level.warning),
+        key=lambda g: (-g.count, g.first.line),
+    )
+    return [{**_line(reading, g), **reading.at(g.first)} for g in groups[:_WARNED]]
 
 
 def _listed(name: str, rows: list[_Row], total: int) -> _Row:

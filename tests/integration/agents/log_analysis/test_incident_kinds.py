@@ -216,3 +216,10 @@ async def test_files_that_nobody_may_write_any_more_are_no_slip_of_one_caller(de
     told = (await desk.analyse(logs("a.log", "\n".join(rows)), request="why?")).outcome
     assert told.findings[0].score > 0.6
     assert "one caller" not in told.answer
+
+
+async def test_warnings_of_no_known_kind_are_shown_and_raise_no_alarm(desk, logs) -> None:
+    warned = [line(2000 + n * 9, "warn", "stock", "negative stock level for sku", sku=n) for n in range(90)]
+    told = (await desk.analyse(logs("a.log", put(calm(), warned)), request="What is wrong?")).outcome
+    assert told.findings == []
+    assert f"- 90 × `negative stock level for sku`, the first at {stamp(2000)} (" in told.answer
