@@ -134,12 +134,13 @@ def _needed(session: Session, store: ArtifactStore, cutoff: datetime) -> set[str
         )
     )
     names: set[str] = set()
+    older = []
     for run_id, request, created in session.exec(kept.execution_options(yield_per=_BATCH)):
+        names.update(s["artifact"] for s in request.get("sources") or [] if s.get("artifact"))
         if created < cutoff:
-            names |= names_of(store, run_id, request)
-            names |= _told(session, run_id)
-        else:
-            names.update(s["artifact"] for s in request.get("sources") or [] if s.get("artifact"))
+            older.append((run_id, request))
+    for run_id, request in older:
+        names |= names_of(store, run_id, request) | _told(session, run_id)
     return names
 
 
