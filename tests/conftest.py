@@ -6,6 +6,7 @@ import os
 import signal
 from typing import Any
 
+import hypothesis
 import pytest
 
 from tests.support import lanes
@@ -20,6 +21,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 lanes.give_way()
+
+# no deadline of 200 ms for each example, which a busy machine passes, and the same examples in every run
+hypothesis.settings.register_profile("nightdesk", deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("nightdesk")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -23,7 +23,7 @@ class TestPool:
         assert str(caught.value) == "pool exhausted: 2/2 connections in use, timed out after 0.01 s"
 
     def test_a_waiting_request_gets_the_connection_that_comes_back(self) -> None:
-        pool = Pool(1, timeout=5)
+        pool = Pool(1, timeout=30)
         got = threading.Event()
 
         def wait_for_it() -> None:
@@ -34,7 +34,7 @@ class TestPool:
             waiting = threading.Thread(target=wait_for_it)
             waiting.start()
             assert not got.is_set()
-        assert got.wait(5)
+        assert got.wait(30)
         waiting.join()
         assert pool.in_use == 0
 
