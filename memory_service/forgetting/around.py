@@ -29,7 +29,7 @@ def forget_around(session: Session, pks: Sequence[int], at: datetime) -> None:
     """
     erased = set(pks)
     for (namespace, user), sittings in _told(session, pks).items():
-        for names in _chunks(list(sittings)):
+        for names in chunks(list(sittings)):
             query = select(MemoryRow, MemoryStateRow).where(
                 col(MemoryRow.pk) == col(MemoryStateRow.pk),
                 col(MemoryRow.namespace) == namespace,
@@ -50,7 +50,7 @@ def forget_around(session: Session, pks: Sequence[int], at: datetime) -> None:
 def _told(session: Session, pks: Sequence[int]) -> dict[_Owner, dict[str, list[object]]]:
     """Return in which sessions memories were told, and as which of their turns."""
     found: dict[_Owner, dict[str, list[object]]] = {}
-    for some in _chunks(pks):
+    for some in chunks(pks):
         query = select(MemoryRow.namespace, MemoryRow.user, MemoryRow.session, MemoryRow.slots).where(
             col(MemoryRow.pk).in_(some), col(MemoryRow.session) != ""
         )
@@ -60,5 +60,6 @@ def _told(session: Session, pks: Sequence[int]) -> dict[_Owner, dict[str, list[o
     return found
 
 
-def _chunks(some: Sequence[T]) -> Iterator[Sequence[T]]:
+def chunks(some: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Return a sequence in pieces that one IN list can name."""
     return (some[start : start + _CHUNK] for start in range(0, len(some), _CHUNK))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,13 +16,11 @@ from kernel.database import UtcDateTime
 from memory_service.audit import record
 from memory_service.domain import Status
 from memory_service.forgetting import archive, copies
-from memory_service.forgetting.around import forget_around
+from memory_service.forgetting.around import chunks, forget_around
 from memory_service.forgetting.fading import NEVER
 from memory_service.reading import one
 from memory_service.tables import EmbedCacheRow, MemoryRow, MemoryStateRow
 
-#: Names in one IN list; SQLite allows 32,766 variables.
-_CHUNK = 5000
 _BLANK = {
     **dict.fromkeys(("text", "context", "key", "key_hash", "source_ref", "session"), ""),
     "slots": {},
@@ -48,7 +46,7 @@ def erase(session: Session, pks: Sequence[int], at: datetime, *, whole: bool = F
     session.flush()
     if not whole:
         forget_around(session, pks, at)
-    for some in _chunks(pks):
+    for some in chunks(pks):
         hashes = set(session.exec(select(MemoryRow.content_hash).where(col(MemoryRow.pk).in_(some))))
         unsynchronized = {"synchronize_session": False}
         blank = update(MemoryRow).where(col(MemoryRow.pk).in_(some)).values(_BLANK)
@@ -142,7 +140,3 @@ _TELL = text(
 
 def _tell_relay(session: Session, pks: Sequence[int], at: datetime) -> None:
     session.connection().execute(_TELL, {"at": at, "pks": list(pks)})
-
-
-def _chunks(pks: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (pks[start : start + _CHUNK] for start in range(0, len(pks), _CHUNK))

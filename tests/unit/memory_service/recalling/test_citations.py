@@ -118,3 +118,18 @@ def test_a_sentence_must_say_something_of_what_it_cites(sentence: str, memory: s
 
 def test_an_unsupported_citation_is_named() -> None:
     assert verdict(sentence="The certificate of the mail gateway expired on Sunday.")[0] == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "there"),
+    [
+        ("如前所述", True),
+        ("与上次相同。", True),
+        ("这次和之前的情况一样", True),
+        ("与上次相同，连接池耗尽", True),
+        ("与上次相同，磁盘已满", False),
+        ("此前的故障也是证书过期", False),
+    ],
+)
+def test_a_chinese_sentence_that_only_points_back_claims_nothing(sentence: str, there: bool) -> None:
+    assert supported(sentence, "结账服务返回 503：连接池耗尽，重启后恢复") is there
