@@ -93,6 +93,8 @@ class Index:
                 members = words
             if members:
                 self.unite([number, *members], (*tokens[:place], WILD, *tokens[place + 1 :]))
+                keep = self.final(number)
+                self.swallow(keep, self._templates[keep].tokens)
                 return
         if not self._unite_varied(number):
             self._unite_similar(number)

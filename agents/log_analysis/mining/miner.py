@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from agents.log_analysis.mining.index import DISTINCT_LIMIT, Index
+from agents.log_analysis.mining.journal import Journal
 from agents.log_analysis.mining.masking import WILD, Masked, Masker, words_of
+from agents.log_analysis.mining.outlines import outline, unhashed
 from agents.log_analysis.mining.parameters import Parameter, Values
 from agents.log_analysis.mining.states import dumped, loaded
 from agents.log_analysis.mining.templates import PLACES, Template
@@ -21,27 +22,13 @@ _FIRST_WORDS = 500
 #: Summaries of values a miner keeps in all, about 1 kB each; later templates go without.
 VALUES_LIMIT = 12_000
 
+#: A template's first lines are told to whom it is merged with, for it may not have been merged there so soon.
+_EARLY = 64
+
 _MESSAGE_MEMO_LIMIT = 20_000
 _MEMO_CHARACTERS = 4_000_000
-#: Masking asks where numbers are and never which: messages that differ in them alone are one shape.
-_DIGITS = bytes.maketrans(b"123456789", b"000000000")
-_HASHES = re.compile(r"[0-9a-f]{8,}(?:-[0-9a-f]{4,})*")
-
 #: What is known of a shape: its template, the words whose digits are shown, how they read, and where tokens start.
 _Known = tuple[int, tuple[int, ...], list[str], tuple[int, ...]]
-
-
-def _no_part(_group: str, _message: str) -> str:
-    return ""
-
-
-def _shape(message: str) -> bytes:
-    """Return the message with every number as 0: a third of the cost of a pattern, and this is done for each line.
-
-    Very long numbers become 00 or more, which only makes them shapes of their own.
-    """
-    digits = message.encode("utf-8", "surrogatepass").translate(_DIGITS)
-    return digits.replace(b"0000", b"0").replace(b"00", b"0").replace(b"00", b"0")
 
 
 class Miner:
@@ -51,23 +38,24 @@ class Miner:
     is asked only about messages of a shape not seen before.
     """
 
-    def __init__(self, refine: Callable[[str, str], str] = _no_part) -> None:
+    def __init__(self, refine: Callable[[str, str], str] = lambda _group, _message: "") -> None:
         self._refine = refine
         self.templates: list[Template] = []
         self._masker = Masker()
         self._messages: dict[tuple[str, bytes], _Known] = {}
         self._characters = 0
         self._index = Index(self.templates)
+        self._journal = Journal()
         self._unfiled = False
         self._first_words = 0
         self._values = 0
 
     def add(self, message: str, group: str = "") -> int:
         """Return the id of the message's template; ids may be merged later, see `final`."""
-        shape = (group, _shape(message))
+        shape = (group, outline(message))
         known = self._messages.get(shape)
-        if known is None and (bare := _HASHES.sub("0", message)) != message:
-            shape = (group, _shape(bare))
+        if known is None and (bare := unhashed(message)) != message:
+            shape = (group, outline(bare))
             known = self._messages.get(shape)
         if known is None or (known[1] and self._reads_otherwise(known, message)):
             return self._new(shape, message)
@@ -83,10 +71,10 @@ class Miner:
 
     def telling(self, message: str, group: str = "") -> list[str]:
         """Return the words of a message that was just added whose digits tell its template; others' never do."""
-        shape = (group, _shape(message))
+        shape = (group, outline(message))
         known = self._messages.get(shape)
         if known is None:
-            known = self._messages.get((group, _shape(_HASHES.sub("0", message))))
+            known = self._messages.get((group, outline(unhashed(message))))
         words = words_of(message)
         return (
             [words[place].replace(BLANK, " ") for place in known[1]]
@@ -121,20 +109,31 @@ class Miner:
     def merge(self, other: Miner) -> dict[int, int]:
         """Take in what another miner saw (another file, another worker); return its ids as ours.
 
-        What it saw counts as later than what this one saw. Ids of this miner stay; some may be merged.
+        What it saw counts as later than what this one saw: the templates are those of one pass over both.
+        Ids of this miner stay; some may be merged.
         """
         self._file_all()
-        moved = {}
-        # what is merged goes first, so that single lines find the variable that they belong to
-        for number in sorted(other.live(), key=lambda n: not other.templates[n].merged):
+        moved: dict[int, int] = {}
+        for number, group, tokens, shown in other._journal:
+            ours = self._known(group.partition("/")[0], tokens, shown)
+            ours = self._place(group, tokens, shown) if ours is None else ours
+            moved.setdefault(number, ours)
+        for number in other.live():
             theirs = other.templates[number]
-            ours = self._place(theirs.group, theirs.tokens, theirs.shown)
-            if theirs.merged:
-                self._index.swallow(ours, theirs.tokens)
-                ours = self.final(ours)
-            self.templates[ours].absorb(theirs)
-            moved[number] = ours
-        return {n: self.final(moved[other.final(n)]) for n in range(len(other.templates))}
+            same = self._index.find(theirs.group, theirs.tokens) if theirs.merged else None
+            if same is not None or number not in moved:  # most of its lines came after it had been merged
+                moved[number] = self._adopted(theirs) if same is None else same
+            self.templates[self.final(moved[number])].absorb(theirs, read=not other._journal.whole)
+        return {
+            n: self.final(moved[n if n in moved else other.final(n)]) for n in range(len(other.templates))
+        }
+
+    def _adopted(self, theirs: Template) -> int:
+        """Return our template for one of which no line is known."""
+        ours = self._place(theirs.group, theirs.tokens, theirs.shown)
+        if theirs.merged:
+            self._index.swallow(ours, theirs.tokens)
+        return self.final(ours)
 
     def settle(self) -> None:
         """Merge what came about once each and differs in a name alone; for the end of a log, when all is known.
@@ -146,13 +145,16 @@ class Miner:
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to go on later, as plain JSON."""
-        return dumped(self.templates)
+        return {**dumped(self.templates), "journal": self._journal.state()}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], refine: Callable[[str, str], str] = _no_part) -> Miner:
+    def from_state(
+        cls, state: dict[str, Any], refine: Callable[[str, str], str] = lambda _group, _message: ""
+    ) -> Miner:
         """Return a miner that goes on where `state` was taken; give it the same `refine`."""
         miner = cls(refine)
         miner.templates += loaded(state)
+        miner._journal = Journal.from_state(state.get("journal"))
         miner._values = sum(len(t.values) for t in miner.templates)
         miner._unfiled = True
         return miner
@@ -190,17 +192,26 @@ class Miner:
         """Return the live template of a message."""
         if self._unfiled:
             self._file_all()
-        known = self._index.exact.get((group, masked.keys))
-        if known is not None:
-            number = self.final(known)
-            self.templates[number].widen(masked.shown)
+        number = self._known(group, masked.keys, masked.shown)
+        if number is not None:
             return number
         part = self._refine(group, message)
         fine = f"{group}/{part}" if part else group
         return self._place(fine, masked.keys, masked.shown)
 
+    def _known(self, group: str, tokens: tuple[str, ...], shown: tuple[str, ...]) -> int | None:
+        """Return the live template that has exactly these tokens, whatever `refine` would say."""
+        known = self._index.exact.get((group, tokens))
+        if known is None:
+            return None
+        number = self.final(known)
+        if self.templates[number].widen(shown):
+            self._journal.note(number, group, tokens, shown)
+        return number
+
     def _place(self, group: str, tokens: tuple[str, ...], shown: tuple[str, ...]) -> int:
         """Return the live template for tokens of a group as refined, new where none fits."""
+        line = (group, tokens, shown)
         number = self._index.find(group, tokens)
         if number is None and len(self.templates) >= TEMPLATE_LIMIT:
             tokens = shown = self._catch_all(group, tokens)
@@ -208,10 +219,13 @@ class Miner:
             self._first_words += number is None
         if number is None:
             number = len(self.templates)
+            self._journal.note(number, *line)
             self.templates.append(self._made(group, tokens, shown))
             self._index.add(number)
             return self.final(number)
-        self.templates[number].widen(shown)
+        template = self.templates[number]
+        if template.widen(shown) or template.count < _EARLY:
+            self._journal.note(number, *line)
         return number
 
     def _catch_all(self, group: str, tokens: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Templates as plain JSON and back; version 1 knew neither readings nor values."""
+"""Templates as plain JSON and back; version 1 knew neither readings nor values, version 2 no journal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from agents.log_analysis.mining.parameters import Values
 from agents.log_analysis.mining.templates import Template
 
-VERSION = 2
+VERSION = 3
 
 
 def dumped(templates: Sequence[Template]) -> dict[str, Any]:

@@ -42,13 +42,15 @@ class Template:
         """Return the template as one line."""
         return " ".join(self.shown)
 
-    def widen(self, shown: tuple[str, ...]) -> None:
-        """Take in how another line of this kind reads."""
-        if shown != self.shown:
-            readings = zip(self.shown, shown, self.tokens, strict=True)
+    def widen(self, shown: tuple[str, ...]) -> bool:
+        """Take in how another line of this kind reads; return whether that was new."""
+        before = self.shown
+        if shown != before:
+            readings = zip(before, shown, self.tokens, strict=True)
             self.shown = tuple(
                 [old if old in (new, WILD) else _both(old, new, token) for old, new, token in readings]
             )
+        return self.shown != before
 
     def widen_to(self, tokens: tuple[str, ...]) -> None:
         """Become the template of these tokens; a word that is a value from now on had one value so far."""
@@ -67,15 +69,19 @@ class Template:
             source = words[starts[place] : starts[place + 1] if place < last else None]
             kept.add(value_of(source[0] if len(source) == 1 else " ".join(source)))
 
-    def absorb(self, other: Template) -> None:
-        """Take in another template of the same length, whose tokens fit these, and all that it counted."""
+    def absorb(self, other: Template, *, read: bool = True) -> None:
+        """Take in another template of the same length, whose tokens fit these, and all that it counted.
+
+        Unless `read`, how its lines read is known already.
+        """
         other_looked = other.looked
         for place, kept in self.values.items():
             if place in other.values:
                 kept.merge(other.values[place])
             elif WILD not in other.tokens[place]:
                 kept.add(value_of(other.shown[place]), other_looked)
-        self.widen(other.shown)
+        if read:
+            self.widen(other.shown)
         self.looked += other_looked
         self.count += other.count
         self.next_look = max(self.next_look, other.next_look, self.count if self.count >= LOOK_ALL else 0)

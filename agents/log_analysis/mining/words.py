@@ -11,7 +11,8 @@ _LEAD = "([{<\"'"
 
 #: Delimiters inside a word, and a piece between them that carries a digit.
 #: Scripts written without blanks end a piece: the number in `用户123登录失败` is a value, its neighbours are not.
-_PART = r"[^\s\[\]()=,:;\"'<>{}|/#\u0080-\U0010ffff]*"
+#: The letter in `12µs`, of which there are two, is none of them.
+_PART = r"[^\s\[\]()=,:;\"'<>{}|/#\u0080-\u00b4\u00b6-\u03bb\u03bd-\U0010ffff]*"
 _VALUE = re.compile(_PART + r"[0-9]" + _PART)
 _MERGED = re.compile(r"<\*>(?:[:/,.-]+<\*>)+")
 _SIGNED = frozenset(["<<*>", "-<*>", "+<*>", "<*>%", "#<*>", "/<*>"])
@@ -51,7 +52,7 @@ _BOOLEAN = re.compile(
 _QUOTED = re.compile(r"(?<==)([\"'])[^\"']*\1")
 BLANK = "\ue000"
 #: `[a, b, c]`, with blanks as BLANK.
-_LIST = re.compile(r"[\[({][^\[\](){}]{1,200}[\])}]")
+_LIST = re.compile(r"[\[({][^\[\](){}]{1,256}[\])}]")
 
 #: `'orders'`, `("orders"),`: a word in quotes is a value, though it may never change; before a colon it is a key.
 _QUOTED_WORD = re.compile(r"([\[({<]*([\"']))([^\"'\s]+)(\2[,.;)\]}>]*)")
@@ -101,7 +102,7 @@ def mask_word(word: str) -> tuple[str, str]:
         return (both := (sign[0] if sign else "") + WILD), both
     if word == "()":
         return "(<*>)", "(<*>)"  # a value that is empty this time
-    if BLANK in word and (found := _LIST.search(word)):
+    if BLANK in word and '="' not in word and (found := _LIST.search(word)):
         return _listed(word[: found.start()], found[0], word[found.end() :])
     if ("'" in word or '"' in word) and (found := _QUOTED_WORD.fullmatch(word)):
         return f"{found[1]}{WILD}{found[4]}", found[1] + mask_word(found[3])[1] + found[4]
@@ -109,7 +110,7 @@ def mask_word(word: str) -> tuple[str, str]:
     if not word.isascii():
         coarse = _NAMED_AMONG.sub(WILD, coarse)
     empty = "=" in word or "()" in word or "[]" in word or "{}" in word or word in _NOTHING
-    return _EMPTY.sub(WILD, coarse) if empty else coarse, fine
+    return _EMPTY.sub(WILD, coarse) if empty else coarse, fine.replace(BLANK, " ")
 
 
 def _listed(head: str, listed: str, rest: str) -> tuple[str, str]:
