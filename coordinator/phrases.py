@@ -50,6 +50,8 @@ ZH: Phrases = {
     "the model asked for": "所要求的模型",
     "no message was sent": "没有发送消息",
     "none is configured; the routine answered": "没有配置模型；由固定流程回答",
+    "an answer of the model": "模型的回答",
+    "the model was too slow for the deadline; the routine answered": "模型太慢，赶不上时限；由固定流程回答",
     "no log was given; submit again with --log PATH or sources=[…]": (
         "没有给出日志；请加 --log PATH 或 sources=[…] 再次提交"
     ),
