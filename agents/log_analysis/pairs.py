@@ -12,13 +12,24 @@ _JOINED = re.compile(
     r"(?i)[,;，；]?\s*\band\b\s+(?=how (?:many|often)|which\b|who\b|what\b|when\b)"
     r"|[,;，；]\s*(?=how (?:many|often)|which\b|who\b|哪|多少|一共|共有|什么时候|何时)|(?<=[?？])\s*"
 )
+_SENTENCES = re.compile(r"(?<=[?？])\s*")
 #: Topics that may be asked two at a time.
 _PAIRED = ("count", "most", "top", "last", "rate", "start")
 
 
 def asked_of(request: str) -> Question | None:
     """Return what a request asks: two questions, the second in the first, or one; None where it asks for a cause."""
-    return pair_of(request) or question_of(request)
+    return pair_of(request) or _beside_cause(request) or question_of(request)
+
+
+def _beside_cause(request: str) -> Question | None:
+    """Return a count that is asked in a sentence of its own, beside one that asks what is wrong."""
+    parts = [part for part in _SENTENCES.split(request) if part.strip(" ?？.。!！")]
+    asked = [one_question(part) for part in parts]
+    counts = [one for one in asked if one is not None and one.topic in _PAIRED and not is_lead(one)]
+    if len(parts) != 2 or len(counts) != 1 or None not in asked:  # noqa: PLR2004 - a pair
+        return None
+    return replace(counts[0], why=True)
 
 
 def pair_of(request: str) -> Question | None:

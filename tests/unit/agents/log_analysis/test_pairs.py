@@ -32,6 +32,8 @@ ERRORS = Question("count", level="error")
         ("How many 401s were there and when was the first?", Question("count", "401")),
         ("how many errors are there?", ERRORS),
         ("how many 500 errors", Question("count", "500")),
+        ("哪台主机有问题？一共有多少错误？", Question("count", level="error", why=True)),
+        ("Why did it break? How many errors are there?", Question("count", level="error", why=True)),
         ("how many times did search and replace fail?", Question("count", "search replace fail")),
         ("Was there an outage, from when to when?", Question("start", also=("recovered",))),
         ("有没有故障，从几点到几点？", Question("start", also=("recovered",))),
