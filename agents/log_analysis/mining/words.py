@@ -42,7 +42,7 @@ _INNER_URL = re.compile(r"(?<=[=(\[\"'<])[a-z][a-z\d+.-]{1,20}://[^\s,;\"'()\[\]
 _MAC_SIGNS = 5
 _MAC = re.compile(r"(?:[\dA-Fa-f]{2}[:-]){5,31}[\dA-Fa-f]{2}")
 #: `rhost=db.example.org`, `path=/a/b`: a value that is more than a word.
-_ASSIGNED = re.compile(r"(?<=[\w\])]=)(?!<)[^\s=,;()\[\]{}\"']*[./\\-][^\s=,;()\[\]{}\"']*")
+_ASSIGNED = re.compile(r"(?:(?<=[\w\])]=)|(?<==[\[{(]))(?!<)[^\s=,;()\[\]{}\"']*[./\\-][^\s=,;()\[\]{}\"']*")
 #: `user=root`: the word before the sign says that a name follows.
 _NAME_ASSIGNED = re.compile(r"(?i)((?:user|host|name|login|account)=)([^\s=,;\"'()\[\]{}]+)")
 _BOOLEAN = re.compile(

@@ -53,6 +53,7 @@ from agents.log_analysis.mining.words import mask_word
         ("ann.lee@example.com,", "<*>,", "<*>,"),
         ("java.net.ConnectException", "java.net.ConnectException", "java.net.ConnectException"),
         ("org.example.Reader:", "org.example.Reader:", "org.example.Reader:"),
+        ("pods=[shop/web-1a]", "pods=[<*>]", "pods=[<*>]"),
         ("groupId=shop-db]", "groupId=<*>]", "groupId=<*>]"),
         ("url=https://a.example/b?q=x,", "url=<*>,", "url=<*>,"),
         ("ruser=", "ruser=<*>", "ruser="),
