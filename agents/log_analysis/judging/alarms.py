@@ -18,6 +18,7 @@ ALARM = 0.7
 #: What each fact adds. Set by what the facts mean; the sum of one severe word and nothing against it is an alarm.
 _LEVELS = {Level.fatal: 1.0, Level.error: 0.8, Level.warning: 0.2}
 _ALONE = 0.8
+_UNLEVELLED = 0.45
 _SAYS_FAILURE = 0.3
 _DUMP = -0.9
 _MENDED = -0.9
@@ -31,6 +32,8 @@ _TRICKLE_FATAL = -0.2
 _DUMP_LINES = 3
 #: A log in which fatal lines outnumber errors so many times calls failures fatal, and means less by error.
 _FATAL_SHARE = 2.0
+#: Where most lines name no level, one of these that says it failed may be as bad as any.
+_UNNAMED = (Level.unknown, Level.warning)
 #: A trickle is told from so many lines on.
 _TRICKLE_LINES = 8
 
@@ -38,7 +41,8 @@ _FAILURE = re.compile(
     r"(?i)\b(?:fail\w*|error\w*|panic\w*|exception\w*|terminat\w*|refus\w*|reset by|sever(?:ed|ing)|los[te]\w*"
     r"|timed? ?out|timeout\w*|corrupt\w*|abort\w*|crash\w*|unreachable|unavailable|cannot|can ?not|could ?n[o']t|unable"
     r"|died|dead|killed|broken|exhaust\w*|invalid|uncorrectable|fault\w*|assert\w*|violat\w*|denied|overflow\w*|stopp(?:ed|ing)"
-    r"|full)\b|失败|错误|异常|超时|拒绝|崩溃|中断"
+    r"|full|offline|parity|rejecting|evict(?:ed|ing)|critical|degraded|stuck|hung)\b"
+    r"|\bnot (?:running|responding)\b|\bno (?:response|answer)\b|失败|错误|异常|超时|拒绝|崩溃|中断"
 )
 #: `enable......0`, and `name: 0x10`, and `r1=0x10 r2=0x20`: values of a state, written down after something failed.
 _LEADER = re.compile(r"[\w)] ?\.{2,} ?(?:\S{1,24}|\S{1,12} \([^)]{1,12}\))$")
@@ -58,7 +62,8 @@ _NOT_WELL = re.compile(
 _CALLERS = re.compile(
     r"(?i)no such (?:file|directory|key|object|user|page)"
     r"|(?:file|page|object|resource|directory) (?:does not exist|not found)"
-    r"|permission denied|(?:access|directory index) (?:is )?(?:forbidden|denied)|forbidden by rule|exec format error"
+    r"|authentication fail|failed password|invalid user|permission denied"
+    r"|(?:access|directory index) (?:is )?(?:forbidden|denied)|forbidden by rule|exec format error"
     r"|\btoo (?:big|large|long)\b|\bis a directory|not a directory|file exists|name too long"
     r"|bad (?:request|file descriptor)"
     r"|block device required"
@@ -100,21 +105,29 @@ def alarms(scan: Scan, summary: Summary) -> list[Alarm]:
 
     Templates that merely got more or fewer are not judged here (see `changes_of`), nor are silences.
     """
-    severe = [g for g in summary.groups.values() if _severe(scan, g)]
+    # a line that names no level is given a warning for its words: those and no level are both unlevelled
+    levelled = 2 * summary.levels[Level.unknown] <= summary.events
+    severe = [g for g in summary.groups.values() if _severe(scan, g, levelled=levelled)]
     dumped = sum(is_dump(scan.profiles[g.template].message) for g in severe) >= _DUMP_LINES
     lesser = summary.levels[Level.fatal] > _FATAL_SHARE * summary.levels[Level.error]
-    found = [_judged(scan, summary, group, dumped=dumped, lesser=lesser) for group in severe]
+    found = [
+        _judged(scan, summary, group, dumped=dumped, lesser=lesser, levelled=levelled) for group in severe
+    ]
     return sorted(found, key=lambda a: (-a.score, a.first.file, a.first.line))
 
 
-def _severe(scan: Scan, group: Group) -> bool:
+def _severe(scan: Scan, group: Group, *, levelled: bool) -> bool:
     kind = scan.profiles[group.template].kind
+    if not levelled and group.level in _UNNAMED and _FAILURE.search(scan.profiles[group.template].message):
+        return True
     return group.level >= Level.error or (kind is not None and kind.alone and group.level != Level.debug)
 
 
-def _judged(scan: Scan, summary: Summary, group: Group, *, dumped: bool, lesser: bool) -> Alarm:
+def _judged(
+    scan: Scan, summary: Summary, group: Group, *, dumped: bool, lesser: bool, levelled: bool
+) -> Alarm:
     message = scan.profiles[group.template].message
-    score, reasons, against = severity(message, group.level, dumped=dumped)
+    score, reasons, against = severity(message, group.level, dumped=dumped, levelled=levelled)
     if lesser and group.level == Level.error:
         score += _LESSER
         against += ("this log calls its failures fatal, and this line only an error",)
@@ -133,7 +146,9 @@ def _judged(scan: Scan, summary: Summary, group: Group, *, dumped: bool, lesser:
     )
 
 
-def severity(message: str, level: Level, *, dumped: bool) -> tuple[float, tuple[str, ...], tuple[str, ...]]:
+def severity(
+    message: str, level: Level, *, dumped: bool, levelled: bool = True
+) -> tuple[float, tuple[str, ...], tuple[str, ...]]:
     """Return how much a message sounds like an alarm, and what speaks for and against it."""
     reasons, against = [f"level {level.name}"], []
     kind = kind_of(message)
@@ -143,6 +158,8 @@ def severity(message: str, level: Level, *, dumped: bool) -> tuple[float, tuple[
     elif kind and kind.alone:
         score = _ALONE
         reasons = [f"it names a cause: {kind.label.lower()}"]
+    elif not levelled and level in _UNNAMED:
+        score = _UNLEVELLED
     if dumped and is_dump(message):
         return score + _DUMP, tuple(reasons), ("one line of a dump: it shows a state after the failure",)
     if _FAILURE.search(message):

@@ -64,7 +64,8 @@ class Ways:
             return {speaker: 1.0}
         # one that is in no path any more is likelier silent than uncalled
         votes: dict[int, float] = defaultdict(float, {speaker: 0.5 if after in self._gone else 1.0})
-        votes[after if after >= 0 else instead] += share
+        # who fails in its own new words before it calls is likelier at fault than whom it did not call
+        votes[after if after >= 0 else instead] += share / 2 if instead == speaker and not known else share
         if known:
             before, share = self._usual(self._leads[following], {a for a, b in taken if b == following})
             votes[before] += share

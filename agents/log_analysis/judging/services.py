@@ -58,11 +58,11 @@ def rank_services(scan: Scan, side: Side) -> list[Suspect]:
     suspects = {service: Suspect(service) for service in everyone}
     pointed = departed(before.paths.values(), after.paths.values(), scan.miner.final)
     rises = {s: _rise(s, before, after) for s in everyone}
-    silent = {s for s in everyone if before.lines[s] and not after.lines[s]}
+    failing = {s for s in everyone if rises[s] >= _LEAST or (before.lines[s] and not after.lines[s])}
     slow = lags(before.paths.values(), after.paths.values(), scan.miner.final)
     for service, suspect in suspects.items():
-        _leaves(suspect, pointed, before, after)
-        _blame(scan, suspects, service, rises, silent, after, pointed[1])
+        _leaves(suspect, pointed, before, after, 1 - _named(service, failing, after))
+        _blame(scan, suspects, service, rises, failing, after, pointed[1])
         _silence(suspect, before, after)
         _slower(suspect, slow[0].get(service, []), slow[1].get(service, []))
     if not kind:
@@ -77,7 +77,9 @@ def _strength(p: float) -> float:
     return min(_MOST, -math.log10(max(SMALLEST, p)))
 
 
-def _leaves(suspect: Suspect, pointed: tuple[Pointed, Pointed], before: Half, after: Half) -> None:
+def _leaves(
+    suspect: Suspect, pointed: tuple[Pointed, Pointed], before: Half, after: Half, own: float
+) -> None:
     """Weigh that paths first leave their usual way at a service, more often than usual paths do by themselves."""
     service = suspect.service
     (left, of), (more, of_more) = (
@@ -87,7 +89,7 @@ def _leaves(suspect: Suspect, pointed: tuple[Pointed, Pointed], before: Half, af
     strength = _strength(shares_above((left, of), (more, of_more)))
     if strength >= _LEAST:
         text = f"{more} of {of_more} paths leave their usual way at it, before {left} of {of}"
-        suspect.add(strength * pointed[1].shares[service] / more, text)
+        suspect.add(strength * own * pointed[1].shares[service] / more, text)
 
 
 def _rise(service: int, before: Half, after: Half) -> float:
@@ -106,7 +108,7 @@ def _blame(
     suspects: dict[int, Suspect],
     service: int,
     rises: dict[int, float],
-    silent: set[int],
+    failing: set[int],
     after: Half,
     pointed: Pointed,
 ) -> None:
@@ -115,9 +117,8 @@ def _blame(
     if strength < _LEAST or not errors:
         return
     named = after.blames.get(service, Counter())
-    failing = {s for s, rise in rises.items() if rise >= _LEAST} | silent
     follows = _follows(service, after, pointed)
-    explained = min(1.0, max(follows, *(named[s] / errors for s in failing), 0.0))
+    explained = max(follows, _named(service, failing, after))
     text = f"{errors} errors, more than before"
     if explained > 1 - explained:
         text += f", {explained:.0%} of them after another service's failure"
@@ -128,6 +129,12 @@ def _blame(
             suspects[other].add(
                 strength * share * _BLAMED, f"{count} errors of {scan.services[service]} name it"
             )
+
+
+def _named(service: int, failing: set[int], after: Half) -> float:
+    """Return which share of a service's errors names another one that fails or is silent itself."""
+    named = after.blames.get(service, Counter())
+    return min(1.0, max((named[s] / max(1, after.errors[service]) for s in failing if named[s]), default=0.0))
 
 
 def _follows(service: int, after: Half, pointed: Pointed) -> float:

@@ -78,3 +78,44 @@ def test_a_trickle_from_begin_to_end_is_no_alarm_and_a_burst_of_the_same_is_one(
 def test_warnings_alone_are_no_alarm(tmp_path: Path) -> None:
     scan, summary = read(tmp_path, log(*((float(n), f"WARN slow query took {n} ms") for n in range(50))))
     assert not any(a.raised for a in alarms(scan, summary))
+
+
+def _cluster(lines: list[tuple[float, str]]) -> str:
+    """A cluster's syslog without levels: what all nodes say all day, and some lines."""
+    usual = [
+        (n * 20.0, f"node{n % 40} {said}")
+        for n in range(600)
+        for said in (f"crond[{n}]: (root) CMD (run-parts)", "dhcpd: DHCPDISCOVER via eth1: no free leases")
+    ]
+    return log(*usual, *lines)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "kernel: [IB][smac.c:{n}]Fatal error (Local Catastrophic Error) on device Host{n}",
+        "kernel: ioc0: attempting task abort! (sc={n})",
+        "kernel: scsi{n} (0:0): rejecting I/O to offline device",
+        "pbs_mom: task_check, cannot tm_reply to {n}.admin task 1",
+        "kernel: nfs: server nfs{n} not responding, still trying",
+        "kernel: GM: The NIC ISR is reporting an SRAM parity error.",
+    ],
+)
+def test_where_no_line_names_a_level_what_says_it_failed_is_an_alarm(tmp_path: Path, said: str) -> None:
+    burst = [(6000.0 + n, "node7 " + said.format(n=n)) for n in range(9)]
+    scan, summary = read(tmp_path, _cluster(burst))
+    raised = [a for a in alarms(scan, summary) if a.raised]
+    assert [a.count for a in raised] == [9]
+
+
+def test_where_no_line_names_a_level_what_fails_all_day_or_is_a_users_fault_is_no_alarm(
+    tmp_path: Path,
+) -> None:
+    chronic = [(n * 60.0, f"node1 sendmail[{n}]: gethostbyaddr(10.0.0.{n}) failed: 1") for n in range(200)]
+    users = [
+        (5000.0 + n, f"node2 sshd[{n}]: Failed password for invalid user bob{n} from 10.0.0.1")
+        for n in range(9)
+    ]
+    well = [(7000.0, "node3 kernel: eth0: link recovered after failure")]
+    scan, summary = read(tmp_path, _cluster(chronic + users + well))
+    assert [a for a in alarms(scan, summary) if a.raised] == []
