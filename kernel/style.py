@@ -41,7 +41,7 @@ NAMES: dict[Language, str] = {
 }
 _LENGTHS: dict[Length, str] = {
     "short": r"short|brief(?:ly)?|concise(?:ly)?|terse(?:ly)?|succinct(?:ly)?|简短|简洁|精简|简明|短一?[点些]"
-    r"|kurz|knapp|brièvement|brevemente|短く|手短に|簡潔に",
+    r"|(?:尽量|尽可能|要)短|kurz|knapp|brièvement|brevemente|短く|手短に|簡潔に",
     "long": r"long|detailed|verbose(?:ly)?|in (?:full |more |great )?detail|at length|详细|详尽|长一?[点些]"
     r"|ausführlich|en détail|詳しく",
 }
@@ -61,6 +61,9 @@ _WISH = re.compile(
 _BARE = re.compile(r"(?:answer|reply|respond|report|write|be)$", re.IGNORECASE)
 _BARE_ZH = re.compile(r"(?:回答|回复|答复|报告|汇报|总结|输出)$")
 _ANY_LANGUAGE, _ANY_LENGTH = "|".join(_LANGUAGES.values()), "|".join(_LENGTHS.values())
+_STYLES = re.compile(
+    rf"(?<![a-zäöüß])(?:{_ANY_LANGUAGE}|{_ANY_LENGTH}|compact|crisp)(?:er|en|es)?(?![a-zäöüß])", re.IGNORECASE
+)
 _BEHIND = r"(?=\s*(?:$|[,.;:!，。；！])|\s+(?:and|or|but|please|only|from|by|unless|when)\b)"
 _MANNER = re.compile(
     rf"\b(?:in|into|using)\s+(?:{_ANY_LANGUAGE})(?:(?:\s*[,/]\s*|\s+(?:and|or)\s+)(?:in\s+)?(?:{_ANY_LANGUAGE}))*{_BEHIND}"
@@ -94,6 +97,24 @@ _REFUSED = re.compile(r"\b(?:not|never|no|don'?t|avoid|stop|without)\b|不要|�
 _SENTENCES = re.compile(r"(?<=[.!?。！？；;])\s*(?=\S)|\n+")
 #: A wish is a short sentence.
 _WISH_CHARACTERS = 160
+#: Whose sentence it is: how somebody wants to be answered, not what they ask.
+_SPEAKING = re.compile(
+    r"\b(?:answer|repl(?:y|ies)|respon[ds]|report|message|summar|notif|write|speak|talk|output|keep it|be|language)"
+    r"|\b(?:antwort|bericht|schreib|nachricht)|回答|回复|答复|报告|汇报|总结|说话|写|输出|交流|沟通|保持|答え|返事|報告|書い",
+    re.IGNORECASE,
+)
+#: What a sentence that is about nothing but our manner consists of, beside languages and lengths.
+_MANNERLY = re.compile(
+    r"\b(?:please|pls|and|also|but|always|just|only|very|more|rather|really|from now on|by default|next time|in future"
+    r"|for (?:the )?future|each|every|keep|make|be|give|send|use|using|the|your|all|my|our|me|us|it|them|to|in|for"
+    r"|should|must|i'?d|we'?d|i|we|would|like|want|wish|love|prefer|preference(?: is)?|you|if you"
+    r"|as possible|and to the point|(?:answer|repl(?:y|ies)|report|message|summar(?:y|ies)|response|notification)(?:s|ed|ing)?|respond|write"
+    r"|speak|talk|language|bitte|immer|und|auf|mir|die|alle|halte|halten|antworten?|berichten?|schreiben?|nachrichten)\b"
+    r"|请|麻烦|以后|今后|你的?|您的?|我们?|给|都|也|并且?|而且|尽量|尽可能|保持|使用|改用|用|以|要|应该|希望|喜欢|想要"
+    r"|更|一些|一点|[点些的地得来对成]|回答|回复|答复|报告|汇报|总结|输出|说话|交流|沟通|写"
+    r"|今後は?|これからは|常に|いつも|答えて|回答して|返事して|報告して|書いて|ください|下さい|[でをはにと]",
+    re.IGNORECASE,
+)
 #: What a request quotes or names is no word of its own language; kana and hangul tell that Han is not Chinese.
 _QUOTES = re.compile(r"[\"“”`「『][^\"“”`」』\n]{1,200}[\"“”`」』]|(?<!\w)'[^'\n]{1,200}'(?!\w)")
 _HAN, _LATIN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]"), re.compile(r"[A-Za-z][\w./:@-]*")
@@ -155,12 +176,28 @@ def stated(text: str) -> Style:
         wish = " ".join(sentence.split())
         if len(wish) > _WISH_CHARACTERS or wish.endswith(("?", "？")):
             continue
-        if (wished := _WISH.match(wish)) and not _REFUSED.search(wish):
+        if alone(wish):
+            style = style.model_copy(update=_named(wish))
+        elif (wished := _WISH.match(wish)) and not _REFUSED.search(wish):
             style = style.model_copy(update=_named(_manner(wish, wished[0])))
         elif _ELSEWHERE.search(wish) and not _REFUSED_ELSEWHERE.search(wish):
             manner = " ".join(found[0] for found in _MANNER_ELSEWHERE.finditer(wish))
             style = style.model_copy(update=_named(manner))
     return style
+
+
+def alone(text: str) -> bool:
+    """Return whether a sentence wishes for a language or a length and says nothing else: it is meant to stay.
+
+    "Keep it short, 中文", "I like short answers"; not "write a short report about billing", which is one piece of work.
+    """
+    wish = " ".join(text.split())
+    if len(wish) > _WISH_CHARACTERS or wish.endswith(("?", "？")) or not _SPEAKING.search(wish):
+        return False
+    if _REFUSED.search(wish) or _REFUSED_ELSEWHERE.search(wish) or not _named(wish):
+        return False
+    rest = _MANNERLY.sub(" ", _STYLES.sub(" ", wish))
+    return not any(c.isalnum() for c in rest)
 
 
 def _manner(wish: str, began: str) -> str:

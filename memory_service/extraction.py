@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from kernel.orders import shaped_like_instruction
-from kernel.sentences import PREFERENCE, REMEMBER, SENTENCES
+from kernel.sentences import REMEMBER, SENTENCES, wishes
 from memory_service.domain import Candidate, normal
 from memory_service.learning.remedies import remedies
 from memory_service.learning.runs import FinishedRun, Lessons
@@ -56,9 +56,9 @@ def _from_sentence(run: FinishedRun, sentence: str) -> Candidate | None:
         return None
     told = REMEMBER.match(sentence)
     if told is None:
-        return _statement(run, "preference", sentence) if PREFERENCE.match(sentence) else None
+        return _statement(run, "preference", sentence) if wishes(sentence) else None
     what = next(part for part in told.groups() if part).rstrip(" .。")
-    if PREFERENCE.match(what):
+    if wishes(what):
         return _statement(run, "preference", what)
     return _statement(run, "fact", what, key=key_of(what))
 

@@ -22,6 +22,8 @@ _ID = re.compile(r"[0-9a-f][0-9a-f\-]{7,35}")
 PAGE_MAX = 1000
 _STYLE = KEY.partition("{")[0]
 _PREFERENCES_READ = 100
+#: A language and a length, of everybody and of the user.
+_STYLES_READ = 4
 #: The outbox is empty but for moments, unless the embedder is away: then it need not be read to its end.
 _WAITING_READ = 500
 
@@ -97,19 +99,20 @@ def looked_up(
     """Return the facts of the keys, those of the longest key (the first hash) first, and so many preferences.
 
     Preferences are the user's weightiest among the newest: they hold whatever the question is. How reports are to be
-    written comes first: every report is, whatever else its reader prefers.
+    written comes first and takes no place of another: every report is written, whatever else its reader prefers.
     """
     asked = {"namespace": namespace, "users": sorted({"", user})}
     with database.reading() as session:
         connection = session.connection()
         queue = connection.execute(_WAITING).scalars().all()
         keyed = connection.execute(_BY_KEYS, {**asked, "hashes": list(hashes)}).all() if hashes else []
-        weightiest = {**asked, "most": preferences}
+        weightiest = {**asked, "most": preferences + _STYLES_READ}
         preferred = connection.execute(_PREFERRED, weightiest).all() if preferences else []
+        styles = sum(row.key.startswith(_STYLE) for row in preferred)
         facts = sorted(keyed, key=lambda row: (hashes.index(row.key_hash), row.id))
         return LookedUp(
             facts=[memory_of(row) for row in facts],
-            preferences=[memory_of(row) for row in preferred],
+            preferences=[memory_of(row) for row in preferred[: styles + preferences]],
             # where very many wait, one of this namespace may
             waits=namespace in queue or len(queue) == _WAITING_READ,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from kernel.sentences import PREFERENCE
+from kernel.sentences import wishes
 from memory_service.domain import normal
 
 #: Fewer letters and digits than this say nothing; a character of CJK says as much as two.
@@ -141,7 +141,7 @@ def _is_small_talk(part: str) -> bool:
 def _is_question(text: str, plain: str) -> bool:
     if text.rstrip(" \t\n\"'”’)）」").endswith(("?", "？", "؟")):
         return True
-    if PREFERENCE.match(text.strip()) or _ANSWERED.search(plain):
+    if wishes(text.strip()) or _ANSWERED.search(plain):
         return False
     if _QUESTION.match(plain) or _ASKS_LAST.fullmatch(plain):
         return True

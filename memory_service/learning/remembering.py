@@ -12,7 +12,7 @@ from kernel.contracts import Value
 from kernel.database import Database
 from kernel.errors import Correctable
 from kernel.redaction_checks import PLACEHOLDER
-from kernel.sentences import PREFERENCE
+from kernel.sentences import wishes
 from kernel.text import storable
 from memory_service.domain import Candidate, Status, Upsert, check_name
 from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
@@ -81,7 +81,7 @@ def wished(told: dict[str, Any]) -> dict[str, Any]:
     text = told.get("text")
     if "kind" in told or told.get("key") or told.get("source_kind") != "user" or not isinstance(text, str):
         return {}  # what has a key is a fact that may change
-    return {"kind": "preference", "user": _USER} if PREFERENCE.match(text.strip()) else {}
+    return {"kind": "preference", "user": _USER} if wishes(text.strip()) else {}
 
 
 def _check_labels(candidate: Candidate) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from kernel.sentences import PREFERENCE, RECALLED, REMEMBER, SENTENCES
+from kernel.sentences import RECALLED, REMEMBER, SENTENCES, wishes
 
 #: Characters without spaces and marks that a served text must share with a sentence to be its source.
 _LEAST_SHARED = 6
@@ -54,5 +54,5 @@ def squashed(text: str) -> str:
 def asked(request: str) -> str:
     """Return what a request asks, without what it states beside."""
     sentences = [s.strip() for s in SENTENCES.split(RECALLED.sub("", request)) if s.strip()]
-    rest = [s for s in sentences if not REMEMBER.match(s) and not PREFERENCE.match(s)]
+    rest = [s for s in sentences if not REMEMBER.match(s) and not wishes(s)]
     return " ".join(" ".join(rest or sentences).split())

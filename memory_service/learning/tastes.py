@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kernel.style import alone
 from memory_service.domain import Candidate
 
 #: The key under which a user's wish for a slot is kept: there is one of each in force.
@@ -25,7 +26,7 @@ _LANGUAGES = {
 }
 _LENGTHS = {
     "short": r"short(?:er)?|brief(?:ly)?|concise(?:ly)?|terse(?:ly)?|succinct(?:ly)?|compact|crisp"
-    r"|简短(?:地|些|一点)?|简洁(?:地)?|精简|简明(?:扼要)?|简单(?:点|地)?|短一?[点些]|短く|手短に|簡潔に?|kurz|knapp",
+    r"|简短(?:地|些|一点)?|简洁(?:地)?|精简|简明(?:扼要)?|简单(?:点|地)?|短一?[点些]|(?:尽量|尽可能|要)短|短く|手短に|簡潔に?|kurz|knapp",
     "long": r"long(?:er)?|detailed|verbose(?:ly)?|thorough(?:ly)?|in (?:full |more |great )?detail|at length|exhaustive"
     r"|详细(?:地|些|一点)?|详尽(?:地)?|长一?[点些]|詳しく|詳細に?|ausführlich|detailliert",
 }
@@ -59,12 +60,12 @@ def apart(candidate: Candidate) -> list[Candidate]:
 
     "Answer in English and keep it short" becomes "Answer in English" and "keep it short", so that a later wish for
     Chinese leaves the wish for brevity alone. What does not fall into clauses, such as "keep answers short, in
-    Chinese", stays whole in both: words cut out of a sentence leave none.
+    Chinese", is told in two sentences of ours; where it says more than that it stays whole in both.
     """
     if candidate.kind != "preference" or candidate.key:
         return [candidate]
     slots = tastes(candidate.text)
-    clauses = _clauses(candidate.text, slots)
+    clauses = _clauses(candidate.text, slots) or _worded(candidate.text, slots)
     return [
         candidate.model_copy(
             update={
@@ -88,6 +89,32 @@ def _clauses(text: str, slots: dict[str, str]) -> dict[str, str]:
     return {slot: part for (slot,), part in zip(named, parts, strict=True)}
 
 
+def _worded(text: str, slots: dict[str, str]) -> dict[str, str]:
+    """Return a sentence for each of two slots, where a text says nothing else: in its language, with its name."""
+    if len(slots) != _TWO or not alone(text):
+        return {}
+    ours = next(words for script, words in _WORDS if script.search(text))
+    named = re.search(_whole(_LANGUAGES[slots["language"]]), text, re.IGNORECASE)
+    assert named is not None  # it filled the slot
+    return {"language": ours["language"].format(named[0]), "length": ours[slots["length"]]}
+
+
+#: How a wish is told in the languages whose sentences fall apart here, each by what shows it; the last is for all.
+_WORDS: list[tuple[re.Pattern[str], dict[str, str]]] = [
+    (
+        re.compile(r"[\u3041-\u30ff]"),
+        {"language": "{}で答えて", "short": "短く答えて", "long": "詳しく答えて"},
+    ),
+    (
+        re.compile(r"[\u4e00-\u9fff]{3}"),
+        {"language": "用{}回答", "short": "回答要简短", "long": "回答要详细"},
+    ),
+    (
+        re.compile(r"\b(?:bitte|immer|auf|antwort\w*|bericht\w*|schreib\w*)\b", re.IGNORECASE),
+        {"language": "auf {} antworten", "short": "kurz antworten", "long": "ausführlich antworten"},
+    ),
+    (re.compile(""), {"language": "answer in {}", "short": "keep answers short", "long": "answer in detail"}),
+]
 _TWO = 2
 #: Where a clause may end and another begin.
 _JOINT = re.compile(

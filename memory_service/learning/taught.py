@@ -106,6 +106,7 @@ def candidates(run: FinishedRun, text: str) -> tuple[list[Candidate], int]:
         raise Correctable("the model's lessons cannot be read", why='there is no {"memories": [...]} in them')
     request, answer = _shown(run)
     made: list[Candidate] = []
+    supported = 0
     for item in listed[:MOST]:
         try:
             one = _Told.model_validate(
@@ -115,7 +116,8 @@ def candidates(run: FinishedRun, text: str) -> tuple[list[Candidate], int]:
             continue
         if _supported(one, run, request, answer) and not repeats(one.text, run.served):
             made += apart(_candidate(run, one, request))
-    return made, len(listed) - len({candidate.text for candidate in made})
+            supported += 1
+    return made, len(listed) - supported
 
 
 def _shown(run: FinishedRun) -> tuple[str, str]:

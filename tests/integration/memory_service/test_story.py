@@ -101,6 +101,9 @@ def test_how_reports_are_written_is_not_crowded_out_by_other_preferences(desk: W
     said(desk, "run-0", "Keep answers short, in Chinese.")
     style = style_of(desk.recall("why does checkout return 503?", user="ann"))
     assert (style.language, style.length) == ("zh", "short")
+    assert len(desk.texts("why does checkout return 503?", user="ann")) == 3 + 2, (
+        "nor do they crowd out others"
+    )
 
 
 def test_only_what_an_answer_cites_is_strengthened_once_a_session_by_the_minute(desk: World) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from kernel.contracts import MemoryHit
-from kernel.style import Style, spoken, stated, style_of
+from kernel.style import Style, alone, spoken, stated, style_of
 
 
 def preference(text: str = "", *, age: float = 1.0, **fields: Any) -> MemoryHit:
@@ -38,6 +38,10 @@ def preference(text: str = "", *, age: float = 1.0, **fields: Any) -> MemoryHit:
         ("请用日语报告", "ja", ""),
         ("Bitte antworte auf Deutsch. Why does checkout return 503?", "de", ""),
         ("Bitte kurz und auf Englisch antworten", "en", "short"),
+        ("why is it down? I want reports in Chinese.", "zh", ""),
+        ("For future reports, use German and keep them short", "de", "short"),
+        ("我想要中文的简短报告", "zh", "short"),
+        ("the reports are in Chinese", "", ""),
         ("Warum ist die deutsche Seite langsam? Bitte antworten Sie auf Japanisch.", "ja", ""),
         ("Réponds en français", "fr", ""),
         ("S'il vous plaît, répondez brièvement en anglais.", "en", "short"),
@@ -126,3 +130,25 @@ def test_the_language_of_the_request_is_the_default_and_what_was_asked_for_wins_
     assert style_of([preference("Always answer in Chinese")], request="why does it fail?").language == "zh"
     assert style_of([], request=f"{asked}请用英文回答。").language == "en"
     assert style_of([], request=asked, labels={"alertname": "HighErrorRate"}).language == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "meant_to_stay"),
+    [
+        ("keep it short, 中文", True),
+        ("Keep replies short and in Chinese", True),
+        ("My preference is short answers in Chinese.", True),
+        ("speak Chinese to me", True),
+        ("回答尽量短，用中文", True),
+        ("Bitte halte die Antworten kurz", True),
+        ("Can you keep answers short?", False),
+        ("never answer in English", False),
+        ("answer in Chinese or English", False),
+        ("write a short report about billing", False),
+        ("keep it short: what happened to billing", False),
+        ("请用中文总结昨晚的故障", False),
+        ("short", False),
+    ],
+)
+def test_a_sentence_about_nothing_but_our_manner_is_meant_to_stay(text: str, meant_to_stay: bool) -> None:
+    assert alone(text) is meant_to_stay

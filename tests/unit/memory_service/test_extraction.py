@@ -44,6 +44,11 @@ def stated(text: str, **fields: Any) -> list[tuple[str, str, str]]:
         ("Merk dir: search läuft auf node-7", ("fact", "search", "search läuft auf node-7")),
         ("remember that always page bob first", ("preference", "", "always page bob first")),
         ("remember that it is Ann", ("fact", "", "it is Ann")),
+        ("Be concise.", ("preference", "style:length", "Be concise")),
+        ("I'd like answers in German", ("preference", "style:language", "I'd like answers in German")),
+        ("remember that I like short answers", ("preference", "style:length", "I like short answers")),
+        ("请用中文回复", ("preference", "style:language", "请用中文回复")),
+        ("we hate restarts at noon", ("preference", "", "we hate restarts at noon")),
     ],
 )
 def test_what_people_state(text: str, expected: tuple[str, str, str]) -> None:
@@ -57,6 +62,12 @@ def test_what_people_state(text: str, expected: tuple[str, str, str]) -> None:
         "why does checkout return 503?",
         "do you remember that the owner is Ann?",
         "restart the service",
+        "write a short report about billing",
+        "report in Chinese why checkout is down",
+        "用中文报告 checkout 为什么挂了",
+        "the reports are in Chinese",
+        "keep it running",
+        "I like how you did that",
         "should I always restart it?",
         "find the cause and fix it",
         "为什么总是超时？",
@@ -110,8 +121,8 @@ def test_what_says_more_than_was_served_is_learnt() -> None:
 def test_two_wishes_in_one_breath_are_two_memories() -> None:
     told = lessons(run("Keep answers short, in Chinese")).candidates
     assert {c.key: (c.text, c.slots) for c in told} == {
-        "style:language": ("Keep answers short, in Chinese", {"language": "zh"}),
-        "style:length": ("Keep answers short, in Chinese", {"length": "short"}),
+        "style:language": ("answer in Chinese", {"language": "zh"}),
+        "style:length": ("keep answers short", {"length": "short"}),
     }
 
 

@@ -45,25 +45,26 @@ def wish(text: str) -> list[tuple[str, str, dict[str, str]]]:
         ("Please answer in English and keep it short", "Please answer in English", "keep it short"),
         ("keep answers brief, and write in German", "write in German", "keep answers brief"),
         ("以后请用中文回答，请保持简短", "以后请用中文回答", "请保持简短"),
-        (
-            "Keep answers short, in Chinese",
-            "Keep answers short, in Chinese",
-            "Keep answers short, in Chinese",
-        ),
-        (
-            "always answer in English, short",
-            "always answer in English, short",
-            "always answer in English, short",
-        ),
-        ("以后请用中文简短回答", "以后请用中文简短回答", "以后请用中文简短回答"),
-        ("今後は日本語で短く答えて", "今後は日本語で短く答えて", "今後は日本語で短く答えて"),
-        ("answer in English and short", "answer in English and short", "answer in English and short"),
+        ("Keep answers short, in Chinese", "answer in Chinese", "keep answers short"),
+        ("keep it short, 中文", "answer in 中文", "keep answers short"),
+        ("always answer in English, short", "answer in English", "keep answers short"),
+        ("answer in English and short", "answer in English", "keep answers short"),
+        ("以后请用中文简短回答", "用中文回答", "回答要简短"),
+        ("报告用中文写，短一些", "用中文回答", "回答要简短"),
+        ("今後は日本語で短く答えて", "日本語で答えて", "短く答えて"),
+        ("Bitte kurz und auf Deutsch antworten", "auf Deutsch antworten", "kurz antworten"),
+        ("I want detailed reports in French", "answer in French", "answer in detail"),
     ],
 )
 def test_two_wishes_in_one_breath_are_told_apart(text: str, language: str, length: str) -> None:
     told = {key: said for key, said, _ in wish(text)}
     assert told == {"style:language": language, "style:length": length}
     assert [list(slots) for *_, slots in wish(text)] == [["language"], ["length"]]
+
+
+def test_what_says_more_than_two_wishes_stays_whole_in_both() -> None:
+    text = "keep answers short, in Chinese, and page bob first"
+    assert [said for _, said, _ in wish(text)] == [text, text]
 
 
 def test_one_wish_keeps_its_words_and_others_stay_as_they_are() -> None:
