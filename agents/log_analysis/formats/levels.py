@@ -96,7 +96,7 @@ _PLACE = re.compile(
     r"(?:\[\w{1,30}:|^\W{0,2}|[\[<(|]\s?|[\s.](?=[A-Za-z]{3,11}:\s)|[Ll]evel[=:]\s?\"?)([A-Za-z]{3,11})(?=[\]>)|:,\s\"])"
 )
 _PLACE_FOREIGN = re.compile(
-    r"(?:^\W{0,2}|[\[【<(（|]\s?|[\s:：](?=\w{2,16}[:：]))([^\W\d_]{2,16})(?=[\]】>)）|:：,，\s]|$)"
+    r"(?:^\W{0,2}|[\[【<(（|]\s?|[\s:：】](?=\w{2,16}[:：]))([^\W\d_]{2,16})(?=[\]】>)）|:：,，\s]|$)"
 )
 #: Words that begin a sentence as the level of it.
 _SAID = frozenset((
@@ -172,12 +172,17 @@ def _placed(head: str) -> tuple[Level, int] | None:
         word = found[1]
         level = _SPOKEN.get(word.lower()) or _LATIN.get(word.upper() if word[0].isupper() else "")
         if level is not None and (word != "log" or head[found.start() : found.start() + 1] != "."):
-            if word.isupper() or not head[found.end() : found.end() + 1].isspace():
+            if word.isupper() or not head[found.end() : found.end() + 1].isspace() or _column(head, found):
                 return level, found.end()
             # `error opening x`: the word is part of the sentence, so the sentence keeps it; `Log without …` is none
             if word in _SAID:
                 return level, 0
     return None
+
+
+def _column(head: str, found: re.Match[str]) -> bool:
+    """Tell whether a word is a column of its own, as zap writes."""
+    return head[found.end()] == "\t" and head[: found.start(1)].endswith("\t")
 
 
 def _marked(head: str, start: int, end: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agents.log_analysis.formats.columns import REDIS, REDIS_SIGNS, status_of
+from agents.log_analysis.formats.heads import NOBODY, Head, before, head
 from agents.log_analysis.formats.hints import hint
 from agents.log_analysis.formats.levels import (
     Level,
@@ -35,11 +36,9 @@ _SYSLOG_5424 = re.compile(
 _SD_LEVEL = re.compile(r"\b(?:level|severity|lvl)=\"(\w{1,12})\"")
 _SD = 1000
 _PRIORITY = re.compile(r"^<(\d{1,3})>(?:1 )?")
-_SPRING = re.compile(
-    r"^\s{0,4}(?:\d+ )?(?:--- )?(?:\[[^\]]{0,80}\] ?){0,3}([\w.$#/-][\w.$#/\[\]-]{2,80})\s{0,40}:\s"
-)
-_DASHED = re.compile(r"^(?:\[[^\]]{0,40}\]\s{1,4})?([a-z][\w.$-]{2,60}) - (?=\S)")
-_EDGE = " \t-|:,]>)"
+#: The level at the end of what stands before the message, and where it ends at least if a name is before it.
+_LEVEL, _SHORTEST = re.compile(r"[^\W\d_]{1,16}$"), 7
+_EDGE = " \t-|:：,]>)"
 #: What stands between the time and the level (process id, thread) is dropped if it is this short.
 _BEFORE_LEVEL = 48
 #: What a line with a time looks like after it; asked of the first lines of a file only.
@@ -127,37 +126,37 @@ class TextReader:
         timed = found is not None
         # RFC 5424 wants a T in its time; without it this is `time - name - LEVEL - message`
         modern = found is not None and "T" in text[found[1] : found[2]]
-        service, host, message = self._head(rest, stop, timed=timed, modern=modern)
+        who, host, message = self._head(rest, stop, timed=timed, modern=modern)
         if self.form == "syslog5424" and not level and (word := _SD_LEVEL.search(rest, 0, _SD)):
             level = from_value(word[1])
         named = bool(level)
         request = '"' in text or "tatus" in text or "HTTP/" in text or "TCP_" in text
         if request and (status := status_of(text)):
             level = max(level, from_status(status))
-        return Record(time, level or hint(message), message, named, service, host, structured=timed)
+        level = level or hint(message)
+        return Record(time, level, message, named, who.service, host, structured=timed, logger=who.logger)
 
-    def _head(self, rest: str, stop: int, *, timed: bool, modern: bool) -> tuple[str, str, str]:
-        """Return service, host and message of what follows the time; `stop` is where the level ends."""
+    def _head(self, rest: str, stop: int, *, timed: bool, modern: bool) -> tuple[Head, str, str]:
+        """Return who wrote what follows the time, the host and the message; `stop` is where the level ends."""
         self.form = "text" if timed else "plain"
         if timed and rest[:1] == " ":
             if modern and (found := _SYSLOG_5424.match(rest)) is not None:
                 self.form = "syslog5424"
-                return found[2], found[1], rest[found.end() :].removeprefix("\ufeff").strip() or rest.strip()
+                message = rest[found.end() :].removeprefix("\ufeff").strip()
+                return Head(found[2]), found[1], message or rest.strip()
             if (found := _SYSLOG.match(rest)) and (not stop or stop >= found.end()):
                 self.form = "syslog"
-                return found[2].partition("(")[0].rsplit("/", 1)[-1], found[1], rest[found.end() :]
+                name = found[2].partition("(")[0].rsplit("/", 1)[-1]
+                return Head(name), found[1], rest[found.end() :]
         if timed:
             self.form = self._shape(rest)
-        if 0 < stop <= _BEFORE_LEVEL + 12:
-            rest = rest[stop:]
-            bare = rest.lstrip(_EDGE)
-            found = _SPRING.match(bare)
-            if found and "." in found[1]:
-                return found[1], "", bare[found.end() :]
-        message = rest.strip().lstrip(_EDGE) or rest.strip()
-        if stop and (found := _DASHED.match(message)):
-            return found[1], "", message[found.end() :]
-        return "", "", message
+        if not 0 < stop <= _BEFORE_LEVEL + 12:
+            return NOBODY, "", rest.strip().lstrip(_EDGE) or rest.strip()
+        who = head(rest[stop:])
+        if not (who.service or who.logger) and stop > _SHORTEST:
+            who = before(_LEVEL.sub("", rest[:stop]))._replace(end=who.end)
+        message = rest[stop + who.end :].strip()
+        return who, "", message if who.end and message else message.lstrip(_EDGE) or rest.strip()
 
     def _shape(self, rest: str) -> str:
         """Return what kind of text a line is: by its own look in the first lines, later as most of these were."""

@@ -12,7 +12,8 @@ class Record:
     """What one line says.
 
     `named` tells whether it names its level itself; `stream` keeps outputs apart; `part` marks a piece of a longer
-    line, and `inner` is the text inside a frame; `more` holds further records of the same line.
+    line, and `inner` is the text inside a frame; `more` holds further records of the same line. `logger` is a name
+    that may be less than a service: it stands for one where neither the line nor its file names any.
     """
 
     time: float | None
@@ -28,6 +29,7 @@ class Record:
     structured: bool = False
     inner: str = ""
     more: tuple[Record, ...] = ()
+    logger: str = ""
 
 
 def nested(outer: Record, inner: Record) -> Record:
@@ -39,6 +41,7 @@ def nested(outer: Record, inner: Record) -> Record:
     outer.message = inner.message or outer.message
     if inner.structured and inner.service and not outer.service:
         outer.service = inner.service
+    outer.logger = outer.logger or inner.logger
     outer.host = outer.host or inner.host
     outer.error = inner.error or outer.error
     return outer

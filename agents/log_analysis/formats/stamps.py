@@ -162,6 +162,10 @@ def clock_only(m: re.Match[str], dates: Dates) -> Moment:
     return dates.clock(seconds(m[1], m[2], m[3], m[4], m[5])), None
 
 
+def _kitchen(m: re.Match[str], dates: Dates) -> Moment:
+    return dates.clock(seconds(m[1], m[2], "0", None, m[3])), None
+
+
 def yearless(m: re.Match[str], reader: Reader) -> bool:
     """Tell whether a stamp names no year."""
     return reader in _NEVER or (reader is _named_month_first and not m[3])
@@ -171,7 +175,7 @@ def _date_only(m: re.Match[str], _: Dates) -> Moment:
     return day(int(m[1]), int(m[2]), int(m[3])), None
 
 
-_NEVER = {_month_day, _day_month, _chinese_yearless, clock_only}
+_NEVER = {_month_day, _day_month, _chinese_yearless, clock_only, _kitchen}
 _PART = r"(?:[.,](\d{1,9}))?"
 _PLAIN = rf"(\d{{2}}):(\d{{2}}):(\d{{2}}){_PART}"
 _HALVES = "上午|下午|晚上|凌晨|早上|中午|午前|午後|오전|오후"
@@ -204,6 +208,8 @@ _ALL: list[tuple[str, Reader]] = [
     (rf"(?<!\d)(\d{{4}})-W(\d{{2}})-(\d)T{_PLAIN}{ZONE}", _week),
     (r"^@([0-9a-f]{16})([0-9a-f]{8})", _tai),
     (r"^(?:- |\[|#\+)?(\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?=[\]\s:,|]|$)", _epoch),
+    (r"^(\d\.\d{3,15}e\+09)(?=\s)", _epoch),
+    (r"^(\d{1,2}):(\d{2})([AP])M(?=\s)", _kitchen),
     (r"(?:\||\s)rt=(\d{13})(?=[ |]|$)", _epoch),
     (rf"{_CJK_DATE}({_HALVES})? ?{_CJK_CLOCK}{ZONE}", _chinese),
     (rf"{_LOOSE_DATE}({_HALVES})? ?{_CJK_CLOCK}{_HALF}{ZONE}", _loose),

@@ -160,6 +160,7 @@ def _facts(record: Record) -> Reading:
         record.named,
         record.structured,
         record.service,
+        record.logger,
         record.host,
         record.framed,
         record.part,

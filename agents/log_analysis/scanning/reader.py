@@ -61,7 +61,7 @@ class Reader:
             for event in assembler.events(self._slow(other, lines, assembler)):
                 time = event.record.time
                 self._moment = self._moment if time is None else time
-                service = event.record.service or self._fallback
+                service = event.record.service or self._fallback or event.record.logger
                 known = self._ledger.take(event, self._file, self._moment, service, self._facts)
                 raw = self._candidates.pop(event.line, None)
                 if raw is not None:

@@ -248,6 +248,7 @@ SAMPLES = [
         ["error", "warning"],
         "2025-11-29T10:20:00.123Z",
         "boom",
+        "pay.api",
     ),
     Sample(
         "audit",

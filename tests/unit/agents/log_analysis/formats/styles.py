@@ -16,7 +16,7 @@ STYLES: dict[str, Sample] = {
     ),
     "times: a line with its own time behind that of syslog": Sample(
         "log4j", ["Nov 29 10:19:58 n1 pay[7]: 2025-11-29T10:20:00.5Z ERROR [main] boom"],
-        ["error"], HALF, "[main] boom",
+        ["error"], HALF, "boom",
     ),
     "times: year beside a head without one": Sample(
         "syslog", ["Nov 29 10:20:00 n1 lb[7]: 10.0.0.1:5 [29/Nov/2025:10:19:58.655] in be/s1 1/0/3/6/9 503 27 - -"],

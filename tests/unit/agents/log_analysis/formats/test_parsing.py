@@ -107,7 +107,7 @@ def test_csv_with_a_header_and_w3c() -> None:
         ("2025-06-20T10:37:30Z [ERROR] auth-service - expired", Level.error, "auth-service", "expired"),
         ("[pod/api-0/main] 2024-01-02T03:04:05Z ERROR x", Level.error, "api-0", "x"),
         ("web-1  | 2024-01-02T03:04:05Z WARN slow", Level.warning, "web-1", "slow"),
-        ("2024-03-01 12:00:00,000 ERROR [订单服务] 支付回调失败", Level.error, "", "[订单服务] 支付回调失败"),
+        ("2024-03-01 12:00:00,000 ERROR [订单服务] 支付回调失败", Level.error, "订单服务", "支付回调失败"),
     ],
 )
 def test_plain_lines(line: str, level: Level, service: str, message: str) -> None:
