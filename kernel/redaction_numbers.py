@@ -88,6 +88,8 @@ _CARD = re.compile(
     r"6(?:011|5\d\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17}"
 )
 _MASTERCARD_LENGTH = 16
+#: UnionPay's numbers are printed as four groups of four and one of three.
+_LONGEST, _TAIL = 19, 4
 
 
 def _is_card(digits: str) -> bool:
@@ -99,9 +101,13 @@ def _is_card(digits: str) -> bool:
 
 def number(data: bytes, start: int, end: int) -> Hidden:
     """Judge a run of digits: identity number or bank card."""
-    number = re.sub(r"[ -]", "", text_of(data, start, end))
+    text = text_of(data, start, end)
+    number = re.sub(r"[ -]", "", text)
     if not _stands_alone(data, start, end):
         return None
+    if len(number) == _LONGEST and text[-_TAIL] in " -" and not _is_card(number):
+        # three more digits behind a card of sixteen are no part of it
+        end, number = end - _TAIL, number[: 1 - _TAIL]
     if len(number) == _OLD_ID_LENGTH and not _is_card(number):
         told = _said_before(_IDENTITY_WORD, data, start)
         return (end, number) if told and _is_old_identity(number) else None

@@ -67,9 +67,15 @@ RULES: dict[str, Rule] = {
         r"(?:open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/(?:v2/)?hook/|"
         r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/\w+\?(?:[\w=&-]{0,200}&)?key=|"
         r"hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/(?:v\d+/)?webhooks/|"
-        r"webhook\.office\.com/|api\.telegram\.org/bot|"
+        r"webhook\.office\.com/|outlook\.office(?:365)?\.com/webhook/|api\.telegram\.org/bot|"
+        r"hooks\.zapier\.com/hooks/catch/|events\.pagerduty\.com/integration/|"
         r"oapi\.dingtalk\.com/robot/send\?(?:[\w=&-]{0,200}&)?access_token=)"
         r"""(?P<hook>[^\s"'<>\\&]+)""",
+    ),
+    # of a server of one's own (Mattermost, Rocket.Chat, GitLab): what follows is all that a caller must know
+    "hooked": Rule(
+        r"[A-Za-z0-9]/(?i:(?:web-?)?hooks)/(?P<hooked>[A-Za-z0-9]{17,64}(?:/[A-Za-z0-9]{17,64})?)",
+        checks.bearer,
     ),
     "query": Rule(r"""[?&;](?i:key|auth|sign|ticket|sid)=(?P<query>[^\s"'<>\\&;]+)""", checks.bearer),
     "url": Rule(r"""://[^\s/:@"'<>]*:(?P<url>[^\s/"'<>]+)@"""),
@@ -119,7 +125,8 @@ RULES: dict[str, Rule] = {
         "phone",
     ),
     "number": Rule(
-        r"(?P<number>\b[1-9][0-9]{12,18}[Xx]?\b|\b[2-6][0-9]{3}(?:[ -][0-9]{4}){3}\b|"
+        r"(?P<number>\b[1-9][0-9]{12,18}[Xx]?\b|\b[2-6][0-9]{3}(?:[ -][0-9]{4}){3}(?:[ -][0-9]{3})?\b|"
+        r"\b62[0-9]{4}[ -][0-9]{13}\b|"
         r"\b3[47][0-9]{2}[ -][0-9]{6}[ -][0-9]{5}\b)",
         numbers.number,
         "number",

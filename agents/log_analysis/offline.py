@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from agents.log_analysis.asking.checking import check_asked
 from agents.log_analysis.asking.opened import OpenLogs
 from agents.log_analysis.formats.text import clean
 from agents.log_analysis.reading import Reading, cited
@@ -33,7 +34,7 @@ _EVERYWHERE = (Path("/"),)
 _SALT = secrets.token_bytes(16)
 
 
-def open_logs(
+def open_logs(  # noqa: PLR0913 each is a choice of the command
     paths: Sequence[str | Source],
     *,
     settings: Settings,
@@ -44,16 +45,18 @@ def open_logs(
     stop: threading.Event | None = None,
     salt: bytes = b"",
     run: str = "",
+    asked: Mapping[str, str] | None = None,
 ) -> OpenLogs:
     """Read logs, wherever the person may read: files, folders, globs, `-` for standard input, pipes.
 
     The sources of a run are taken too: `artifacts` are paths of attached files by their ids, and with the run's
     `salt` placeholders are its own. Where the `run` is named, its sources hold the very bytes that it has read, or
-    are said to be gone. Once `stop` is set, what was read by then is all there is. Raise where nothing could be read.
+    are said to be gone. Once `stop` is set, what was read by then is all there is. Raise where nothing could be read,
+    and before anything is read where one of `asked` (arguments of the questions to come, by name) cannot be answered.
     """
+    check_asked(**(asked or {}))
     held: dict[str, BinaryIO] = {}
-    bare = [p for p in paths if isinstance(p, str) and "/" not in p and p != STDIN and not Path(p).exists()]
-    named = named_sources(settings) if bare else {}
+    named = named_sources(settings) if any(map(_bare, paths)) else {}
     tell = None if progress is None else lambda done: progress(done, 0, "standard input")
     given = [
         p
@@ -63,8 +66,7 @@ def open_logs(
     ]
     attached = {**(artifacts or {}), **{name: Path(file.name) for name, file in held.items()}}
     if run:
-        store = ArtifactStore(settings.artifacts, max_bytes=settings.artifact_max_bytes)
-        files, problems = Gathering(run, settings, store, _EVERYWHERE, attached).again(given)
+        files, problems = _again(run, given, settings, attached)
     else:
         files, problems = resolve(given, _EVERYWHERE, attached, named)
     redactor = make_redactor(settings, salt or _SALT)
@@ -72,6 +74,18 @@ def open_logs(
     told = [redactor.text(clean(str(problem))) for problem in (*problems, *scan.problems)]
     of_each = [{f.path for f in resolve([one], _EVERYWHERE, attached, named)[0]} for one in given]
     return OpenLogs(Reading(scan, redactor, tuple(told)), of_each, list(held.values()))
+
+
+def _bare(path: str | Source) -> bool:
+    """Tell whether an argument may be the name of a source: it is no path of a file."""
+    return isinstance(path, str) and "/" not in path and path != STDIN and not Path(path).exists()
+
+
+def _again(
+    run: str, given: Sequence[Source], settings: Settings, attached: Mapping[str, Path]
+) -> tuple[list[LogFile], list[NightdeskError]]:
+    store = ArtifactStore(settings.artifacts, max_bytes=settings.artifact_max_bytes)
+    return Gathering(run, settings, store, _EVERYWHERE, attached).again(given)
 
 
 def _asked(source: Source, form: str, zone: str) -> Source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.log_analysis.asking.checking import check_asked
 from agents.log_analysis.asking.histogram import histogram_of
 from agents.log_analysis.asking.inquiries import SCAN_SECONDS, changes, compare, entities, follow
 from agents.log_analysis.asking.nicknames import NICKNAME_BYTES, with_nicknames
@@ -27,7 +28,9 @@ async def overview(ctx: ToolContext, source: str = "", since: str = "", until: s
     """Look at the logs first: time window, levels, problems ranked by how likely they are the root, changes.
 
     Call it once at the start, and again for a window that was asked about: all is then judged by its lines alone.
-    Each problem has a count, its first line to cite and its first and last time.
+    Each problem has a count, its first line to cite and its first and last time; `where` says whether one host, user
+    or address shows it, `where_counts` are its numbers. `before` are rare lines just before the trouble began, hints
+    and no proof. `warned` are the warnings that came most, only where nothing is wrong.
 
     Args:
         source: One source by name; empty for all sources of the run.
@@ -40,8 +43,8 @@ async def overview(ctx: ToolContext, source: str = "", since: str = "", until: s
 
 
 def _overview(ctx: ToolContext, source: str, since: str, until: str) -> dict[str, Any]:
-    reading = open_reading(ctx)
     start, end = read_time(since, "since"), read_time(until, "until")
+    reading = open_reading(ctx)
     room = ANSWER_BYTES - NICKNAME_BYTES * ctx.resources.settings.log_nicknames
     return overview_of(reading, reading.number(source), start, end, room)
 
@@ -70,6 +73,7 @@ def templates(
 
     Example: templates(level="warning", sort="rare", limit=10)
     """
+    check_asked(pattern=pattern, level=level, sort=sort, cursor=cursor)
     reading = open_reading(ctx)
     choice = Choice(pattern=pattern, file=reading.number(source), level=read_level(level), sort=sort)
     return templates_of(reading, choice, limit=limit, skip=read_cursor(cursor))
@@ -101,6 +105,7 @@ def search(
 
     Example: search(pattern="timeout|refused", level="error", limit=10)
     """
+    check_asked(pattern=pattern, level=level, since=since, until=until, cursor=cursor)
     reading = open_reading(ctx)
     query = read_query(reading, pattern, source, level, since, until)
     found = search_of(reading, query, limit=limit, skip=read_cursor(cursor), newest=newest_first)
@@ -148,6 +153,7 @@ def histogram(
 
     Example: histogram(bucket="1m", level="error")
     """
+    check_asked(bucket=bucket, level=level, pattern=pattern, since=since, until=until)
     reading = open_reading(ctx)
     query = read_query(reading, pattern, source, level, since, until)
     return histogram_of(reading, query, bucket)

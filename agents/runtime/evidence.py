@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from itertools import takewhile
 from typing import Any
 
+from agents.runtime.causality import cited_lines, unfounded
 from agents.runtime.claims import Claim, claims
 from agents.runtime.proofs import Proofs
 from kernel.contracts import Evidence, Finding, NotDone, Outcome
@@ -18,6 +19,9 @@ _CUT = "…"
 _SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 _ENTRY = ("- ", "* ")
+#: Lines of an answer that are read to see whether it rests on one, and what is asked of one that does not.
+_CITED_MOST = 20
+_PROVE = "give a finding with its line, or say in not_found what was looked for"
 #: The answer where the checker had to leave out all of it.
 NOTHING_PROVED = "Nothing that was claimed could be proved by what the tools returned."
 
@@ -73,6 +77,7 @@ async def check(
 
     Findings keep the evidence that stands; a finding without any falls. `results` are what the assignment's tools
     returned, and `texts` what it was told: a sentence with a number that neither has, nor a line that is cited, goes.
+    Where no finding is left and the answer cites no line that there is, its sentences that claim a cause go as well.
     An agent that reads no lines makes no findings, and its numbers are its own.
     """
     findings, refused, lines = [], [], list[str]()
@@ -84,7 +89,25 @@ async def check(
     if read is None:
         return proved, refused
     kept_numbers, wrong = _numbers(proved, Proofs(results, texts, lines))
-    return kept_numbers, [*refused, *wrong]
+    founded, guessed = await _causes(kept_numbers, read)
+    return founded, [*refused, *wrong, *guessed]
+
+
+async def _causes(outcome: Outcome, read: LineReader) -> tuple[Outcome, list[str]]:
+    """Return the outcome without claims of a cause that rest on no line; a routine's words are its findings'."""
+    if outcome.findings or outcome.brain.startswith("routine"):
+        return outcome, []
+    guesses = unfounded(outcome.answer)
+    if not guesses:
+        return outcome, []
+    for source, line in cited_lines(outcome.answer)[:_CITED_MOST]:
+        if await read(source, line) is not None:
+            return outcome, []
+    answer = outcome.answer
+    for guess in guesses:
+        answer = answer.replace(guess, "", 1)
+    reasons = [f"{guess.strip()[:120]!r} claims a cause and cites no line: {_PROVE}" for guess in guesses]
+    return outcome.model_copy(update={"answer": answer.strip() or NOTHING_PROVED}), reasons
 
 
 def _numbers(outcome: Outcome, proofs: Proofs) -> tuple[Outcome, list[str]]:

@@ -87,13 +87,14 @@ def templates(  # noqa: PLR0913 each option is an argument
     """
     from coordinator.cli import logs_files, logs_text, logs_view
 
-    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
+    asked = {"pattern": pattern, "level": level, "sort": sort}
+    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json, **asked)
     if as_csv:
         rows = logs_files.template_lines(logs.line_templates())
         logs_files.write_csv(("LineId", "EventId", "EventTemplate"), rows)
         attempt.finish()
         return
-    found = logs.templates(pattern=pattern, level=level, sort=sort, limit=limit)
+    found = logs.templates(**asked, limit=limit)
     if as_json:
         logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
     elif summary_csv:
@@ -132,7 +133,9 @@ def compare(  # noqa: PLR0913 each option is an argument
     from coordinator.cli import logs_files, logs_text, logs_view, logs_windows
 
     asked = logs_windows.asked_windows(split_at, before, after, baseline, utc=utc)
-    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
+    logs, attempt = logs_reading.open_logs(
+        files, form=form, zone=zone, quiet=as_json, baseline=asked.get("baseline", "")
+    )
     found = logs_windows.compared(logs, asked, limit=limit)
     if as_json:
         logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})

@@ -50,10 +50,11 @@ def search(  # noqa: PLR0913 each option is an argument
     from coordinator.cli import logs_files, logs_text, logs_view
 
     first, last = logs_text.asked_window(since, until, utc=utc, quiet=as_json)
-    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
+    asked = {"pattern": pattern, "level": level}
+    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json, **asked)
     most = min(limit or DOCUMENT_HITS, DOCUMENT_HITS) if as_json else limit
     span = {"since": first, "until": last}
-    hits = logs.found(pattern, level=level, **span, limit=most, context=context, newest_first=newest_first)
+    hits = logs.found(**asked, **span, limit=most, context=context, newest_first=newest_first)
     if as_json:
         rows = list(hits)
         left = {"hits_left_out": hits.total - len(rows)} if len(rows) < hits.total else {}
@@ -90,8 +91,9 @@ def histogram(  # noqa: PLR0913 each option is an argument
     from coordinator.cli import logs_files, logs_text, logs_view
 
     first, last = logs_text.asked_window(since, until, utc=utc, quiet=as_json)
-    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
-    found = logs.histogram(bucket=bucket, level=level, pattern=pattern, since=first, until=last)
+    asked = {"bucket": bucket, "pattern": pattern, "level": level}
+    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json, **asked)
+    found = logs.histogram(**asked, since=first, until=last)
     if as_json:
         logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
     elif as_csv:

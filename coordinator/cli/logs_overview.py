@@ -35,6 +35,8 @@ def print_overview(found: dict[str, Any], timeline: dict[str, Any], *, utc: bool
         console.print(cell(f"onset    {when(found['onset'], utc=utc)}{begins}"))
     _print_files(console, found)
     _print_problems(console, found, utc=utc)
+    _print_lines(console, "Warnings, those that came most", found, "warned", utc=utc)
+    _print_lines(console, "Shortly before the trouble, and hardly ever else", found, "before", utc=utc)
     _print_lines(console, "Changes (deploys, settings)", found, "changes", utc=utc)
     _print_lines(console, "New since the trouble began", found, "new", utc=utc)
     _print_lines(console, "Rare", found, "rare", utc=utc)
@@ -130,6 +132,8 @@ def _print_problems(console: Console, found: Mapping[str, Any], *, utc: bool) ->
         services = f"  in {', '.join(problem['services'])}" if problem.get("services") else ""
         facts = f"{problem['count']:,} × {problem['level']}, score {problem['score']:.2f}, {times}{services}"
         console.print(cell(f"     {facts}"))
+        if problem.get("where"):
+            console.print(cell(f"     from {problem['where']}"))
         for spot in (first, problem.get("root")):
             if spot and spot.get("quote"):
                 where = f"{spot['source']}:{spot['line']}"
@@ -151,6 +155,7 @@ def _print_lines(console: Console, title: str, found: Mapping[str, Any], name: s
     table = table_of(*(("time",) if timed else ()), "where", "what")
     for row, spot in zip(rows, spots, strict=True):
         text = row.get("quote") or row.get("template", "")
+        text = f"{row['count']:,} × {text}" if "count" in row else text
         if console.width - taken < _ROOM:
             console.print(cell(f"  {'  '.join(spot)}", f"     {text}"))
         else:

@@ -128,7 +128,7 @@ class Logs(Protocol):
 class Open(Protocol):
     """Reads logs, wherever the person may read."""
 
-    def __call__(
+    def __call__(  # noqa: PLR0913 each is a choice of the command
         self,
         paths: Sequence[str | Source],
         *,
@@ -140,5 +140,6 @@ class Open(Protocol):
         stop: threading.Event | None = None,
         salt: bytes = b"",
         run: str = "",
+        asked: Mapping[str, str] | None = None,
     ) -> Logs:
-        """Return the logs; raise where nothing at all could be read."""
+        """Return the logs; raise where nothing at all could be read, and before that where `asked` is wrong."""

@@ -66,13 +66,26 @@ class Attempt:
             raise typer.Exit(screen.INTERRUPTED)
 
 
-def open_logs(paths: Sequence[str], *, form: str, zone: str, quiet: bool) -> tuple[Logs, Attempt]:
-    """Read logs with progress on stderr; `quiet` where a program reads the output."""
+def open_logs(
+    paths: Sequence[str], *, form: str, zone: str, quiet: bool, **asked: str
+) -> tuple[Logs, Attempt]:
+    """Read logs with progress on stderr; `quiet` where a program reads the output.
+
+    `asked` are arguments of the question to come, by name: a slip in one is told before the reading.
+    """
     from coordinator.cli.connection import read_settings
 
     read, settings, attempt = reader(), read_settings(None), Attempt()
     with _interruptible(attempt), _progress(attempt, quiet=quiet) as progress:
-        logs = read(paths, settings=settings, format=form, zone=zone, progress=progress, stop=attempt.wish)
+        logs = read(
+            paths,
+            settings=settings,
+            format=form,
+            zone=zone,
+            progress=progress,
+            stop=attempt.wish,
+            asked=asked,
+        )
     return logs, attempt
 
 

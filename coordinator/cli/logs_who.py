@@ -52,16 +52,17 @@ def entities(  # noqa: PLR0913 each option is an argument
     from coordinator.cli import logs_files, logs_text, logs_view, logs_who_view
 
     first, last = logs_text.asked_window(since, until, utc=utc, quiet=as_json)
-    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
-    found = logs.entities(by, pattern=pattern, level=level, since=first, until=last, limit=limit)
+    asked = {"by": by, "pattern": pattern, "level": level}
+    logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json, **asked)
+    found = logs.entities(**asked, since=first, until=last, limit=limit)
     if as_json:
         logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
     elif as_csv:
         rows = ({**row, **row["first"]} for row in found["entities"])
         logs_files.write_csv(_ENTITY_COLUMNS, logs_files.rows_of(rows, *_ENTITY_COLUMNS))
     else:
-        asked = bool(pattern or level or first or last)
-        logs_who_view.print_entities(found, asked=asked, utc=utc)
+        narrowed = bool(pattern or level or first or last)
+        logs_who_view.print_entities(found, asked=narrowed, utc=utc)
         logs_view.print_where(logs, found["events"], utc=utc)
         logs_view.print_notes(logs.notes)
     attempt.finish()

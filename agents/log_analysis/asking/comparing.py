@@ -64,12 +64,7 @@ def compare_baseline_of(
     reading: Reading, file: int | None, kind: str, *, rows: int | None = None
 ) -> dict[str, Any]:
     """Return what differs from a baseline that the log itself offers, and say which and why."""
-    if kind not in KINDS:
-        raise Correctable(
-            f"{kind!r} is no baseline",
-            why="it names no way to choose two windows",
-            next_step=f"Use one of {', '.join(KINDS)}.",
-        )
+    check_baseline(kind)
     summary = summarise(reading.scan, file)
     chosen = baseline(reading.scan, summary, kind, file)
     if chosen is None:
@@ -80,6 +75,16 @@ def compare_baseline_of(
         )
     answer = compare_of(reading, file, chosen.before, chosen.after, by_line=False, rows=rows)
     return {"baseline": chosen.kind, "chosen": chosen.why, **answer}
+
+
+def check_baseline(kind: str) -> None:
+    """Raise Correctable where a word names no way to choose two windows."""
+    if kind not in KINDS:
+        raise Correctable(
+            f"{kind!r} is no baseline",
+            why="it names no way to choose two windows",
+            next_step=f"Use one of {', '.join(KINDS)}.",
+        )
 
 
 def compare_sources_of(reading: Reading, before: str, after: str) -> dict[str, Any] | None:

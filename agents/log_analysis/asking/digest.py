@@ -109,8 +109,12 @@ def _silence(reading: Reading, summary: Summary, silence: Silence, *, timed: boo
     if silence.what == "template" and silence.number in summary.groups:
         row["name"] = reading.text(reading.scan.miner.templates[silence.number].text(), 100)
         row["line"] = summary.groups[silence.number].last.line
+    if silence.what == "level":
+        row["name"] = Level(silence.number).name
     if silence.open:
         row["open"] = True
+    if silence.clock:
+        row["clock"] = True
     return row
 
 

@@ -56,14 +56,18 @@ def entities_of(
 
 
 def _kind(reading: Reading, by: str, query: Query) -> str:
-    chosen = by if by not in ("", "auto") else choose(reading.scan, query.file)
-    if chosen not in KINDS and not FIELD.fullmatch(chosen):
+    check_kind(by)
+    return by if by not in ("", "auto") else choose(reading.scan, query.file)
+
+
+def check_kind(by: str) -> None:
+    """Raise Correctable where a word is no kind of entity, nor can be the name of a field."""
+    if by not in ("", "auto", *KINDS) and not FIELD.fullmatch(by):
         raise Correctable(
             f"{by[:60]!r} is nothing to break down by",
             why="it is no kind that lines name and no name of a field",
             next_step=f"Use auto, {', '.join(KINDS)}, or the name of a field.",
         )
-    return chosen
 
 
 def _row(reading: Reading, by: str, found: Breakdown, entity: str, count: int) -> dict[str, Any]:

@@ -93,17 +93,9 @@ def _peak(minutes: Counter[int], seconds: float) -> dict[str, Any]:
 
 
 def _width(bucket: str, window: float, most: int) -> float:
-    least = window / _BUCKETS
-    if bucket in ("", "auto"):
+    least, width = window / _BUCKETS, check_width(bucket)
+    if width is None:
         return next((s for s in _STEPS if s >= least), max(least, 1e-3))
-    found = _WIDTH.fullmatch(bucket.strip())
-    if not found or float(found[1]) <= 0:
-        raise Correctable(
-            f"{bucket[:40]!r} is no width",
-            why="a width is a number with its unit: ms, s, m, h or d",
-            next_step="Use 10s, 1m, 1h or auto.",
-        )
-    width = float(found[1]) * _UNITS[found[2]]
     smallest = window / most
     if width < smallest:
         raise Correctable(
@@ -112,6 +104,20 @@ def _width(bucket: str, window: float, most: int) -> float:
             next_step=f"Use at least {_told(smallest)}, or auto, or a shorter window (since, until).",
         )
     return width
+
+
+def check_width(bucket: str) -> float | None:
+    """Return the seconds of a width, None where the log chooses; raise Correctable for what is no width."""
+    if bucket in ("", "auto"):
+        return None
+    found = _WIDTH.fullmatch(bucket.strip())
+    if not found or float(found[1]) <= 0:
+        raise Correctable(
+            f"{bucket[:40]!r} is no width",
+            why="a width is a number with its unit: ms, s, m, h or d",
+            next_step="Use 10s, 1m, 1h or auto.",
+        )
+    return float(found[1]) * _UNITS[found[2]]
 
 
 def _told(seconds: float) -> str:

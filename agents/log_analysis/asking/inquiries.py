@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.log_analysis.asking.checking import check_asked
 from agents.log_analysis.asking.comparing import compare_baseline_of, compare_of, compare_sources_of
 from agents.log_analysis.asking.entities import entities_of
 from agents.log_analysis.asking.following import follow_of
@@ -41,6 +42,7 @@ def compare(
 
     Example: compare(split_at="2026-11-29T10:20:00Z")
     """
+    check_asked(baseline=baseline)
     reading = open_reading(ctx)
     if before and after and (found := compare_sources_of(reading, before, after)) is not None:
         return found
@@ -64,8 +66,9 @@ def changes(ctx: ToolContext, level: str = "", source: str = "") -> dict[str, An
 
     Example: changes(level="warning")
     """
+    lowest = read_level(level)
     reading = open_reading(ctx)
-    return changes_answer(reading, reading.number(source), read_level(level))
+    return changes_answer(reading, reading.number(source), lowest)
 
 
 @tool(timeout=SCAN_SECONDS)
@@ -97,6 +100,7 @@ def entities(
 
     Example: entities(by="ip", pattern="Failed password")
     """
+    check_asked(by=by, pattern=pattern, level=level, since=since, until=until, cursor=cursor)
     reading = open_reading(ctx)
     query = read_query(reading, pattern, source, level, since, until)
     return entities_of(reading, by, query, limit=limit, cursor=cursor)

@@ -43,19 +43,24 @@ def event_id(template: str) -> str:
 
 def chosen(reading: Reading, choice: Choice) -> tuple[Summary, list[Group]]:
     """Return the summary and the groups that were asked for, sorted."""
-    order = _ORDERS.get(choice.sort)
-    if order is None:
-        raise Correctable(
-            f"{choice.sort!r} is no order of templates",
-            why=f"there are {len(_ORDERS)} orders",
-            next_step=f"Use one of: {', '.join(_ORDERS)}.",
-        )
+    check_order(choice.sort)
+    order = _ORDERS[choice.sort]
     summary = summarise(reading.scan, choice.file)
     groups = [g for g in summary.groups.values() if g.level >= choice.level]
     if choice.pattern:
         pattern = compile_pattern(choice.pattern)
         groups = [g for g in groups if any(pattern.search(text) for text in _texts(reading, g))]
     return summary, sorted(groups, key=order)
+
+
+def check_order(sort: str) -> None:
+    """Raise Correctable where a word is no order of templates."""
+    if sort not in _ORDERS:
+        raise Correctable(
+            f"{sort!r} is no order of templates",
+            why=f"there are {len(_ORDERS)} orders",
+            next_step=f"Use one of: {', '.join(_ORDERS)}.",
+        )
 
 
 def templates_of(reading: Reading, choice: Choice, *, limit: int, skip: int) -> dict[str, Any]:

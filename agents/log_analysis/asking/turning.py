@@ -89,6 +89,8 @@ def _silence(reading: Reading, silence: Silence, *, timed: bool) -> dict[str, An
         who = _service(reading, silence.number)
     elif silence.what == "template":
         who = reading.text(scan.miner.templates[silence.number].text(), 120)
+    elif silence.what == "level":
+        who = f"all lines of level {Level(silence.number).name} and below"
     return {
         "what": silence.what,
         "who": who,
@@ -97,6 +99,7 @@ def _silence(reading: Reading, silence: Silence, *, timed: bool) -> dict[str, An
         "seconds" if timed else "events": round(silence.seconds, 1),
         "usual_pause": round(silence.usual, 1),
         "to_the_end": silence.open,
+        **({"clock_put_forward": True} if silence.clock else {}),
     }
 
 

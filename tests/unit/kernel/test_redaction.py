@@ -111,6 +111,20 @@ HIDDEN += [  # people
     ("mail zhang.san%40example.com", "zhang.san"),
     ("card=5105-1051-0510-5100", "5105-1051"),
     ("验证码：482913", "482913"),
+    ("card 6222 0212 3456 7890 128 declined", "7890 128"),
+    ("卡号 622202 1234567890128", "1234567890128"),
+    ("card 4111 1111 1111 1111 123", "1111 1111"),
+]
+
+HIDDEN += [  # addresses that need no other proof of who calls them
+    (
+        "POST https://outlook.office.com/webhook/8f2a1b3c@9a8b7c6d/IncomingWebhook/0123456789abcdef/12 503",
+        "8f2a1b3c@",
+    ),
+    ("https://hooks.zapier.com/hooks/catch/123456/abcdef/", "123456/abcdef"),
+    ("https://events.pagerduty.com/integration/0123456789abcdef0123456789abcdef/enqueue", "0123456789abcdef"),
+    ("https://chat.example.com/hooks/x7k9q2m4p6r8t1v3w5y7z9a2b4", "x7k9q2m4p6r8"),
+    ("https://bot:hunter22@chat.example.com/hooks/x7k9q2m4p6r8t1v3w5y7z9a2b4", "hunter22"),
 ]
 
 HIDDEN += [  # in disguise
@@ -128,6 +142,8 @@ HIDDEN += [  # in disguise
 ]
 
 KEPT = [
+    "serial 6222 0212 3456 7890 129 of a part",
+    "the folder /etc/hooks/pre-commit-and-post-merge was read",
     "tokens=200 used, max_tokens=4096, token_count: 15",
     "token count is 300",
     "unexpected token: ';' at line 3",

@@ -461,3 +461,57 @@ def test_a_reader_that_goes_away_is_no_failure(log: Path, arguments: tuple[str, 
     assert "Traceback" not in told
     assert "Exception ignored" not in told
     assert command.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("templates", "--level", "loud"), "no level"),
+        (("templates", "--sort", "size"), "no order"),
+        (("templates", "-e", "("), "not valid"),
+        (("search", "-e", "("), "not valid"),
+        (("search", "--level", "loud"), "no level"),
+        (("histogram", "--bucket", "5parsec"), "no width"),
+        (("entities", "--by", "a b;"), "nothing to break down by"),
+        (("compare", "--baseline", "yesterday"), "no baseline"),
+    ],
+)
+def test_a_slip_is_told_before_any_log_is_looked_for(
+    tmp_path: Path, arguments: tuple[str, ...], word: str
+) -> None:
+    name, *options = arguments
+    result = run(name, tmp_path / "missing.log", *options)
+    assert result.exit_code == 2
+    assert word in result.stderr
+    assert "no file" not in result.stderr
+
+
+def test_overview_shows_what_came_shortly_before_and_where_it_comes_from(tmp_path: Path) -> None:
+    def row(minute: int, second: int, host: int, text: str) -> str:
+        return f"2026-11-29T{10 + minute // 60}:{minute % 60:02d}:{second:02d}Z node-{host} shop[1]: {text}"
+
+    rows = [row(n, 0, n % 3, f"INFO request {n} served") for n in range(60)]
+    rows.append(row(59, 30, 1, "INFO feature flag cache-v9 flipped"))
+    rows += [row(60 + n, 0, 1, "ERROR cannot reach payments-db: refused") for n in range(20)]
+    rows += [row(60 + n, 30, n % 3, f"INFO request {n} served") for n in range(20)]
+    path = tmp_path / "app.log"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    found, shown = document("overview", path), run("overview", path, "--utc").stdout
+    assert [row["line"] for row in found["before"]] == [61]
+    assert found["problems"][0]["where"].startswith("only node-1")
+    part = shown[shown.index("Shortly before the trouble") :]
+    assert "feature flag cache-v9 flipped" in part
+    assert "app.log:61" in part
+    assert f"from {found['problems'][0]['where']}" in shown
+
+
+def test_overview_shows_warnings_where_there_is_no_problem(tmp_path: Path) -> None:
+    rows = [f"2026-11-29T10:{n:02d}:00Z INFO request {n} served" for n in range(60)]
+    rows += [f"2026-11-29T11:{n:02d}:00Z WARN quota of tenant a is nearly used" for n in range(7)]
+    path = tmp_path / "app.log"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    shown = run("overview", path, "--utc").stdout
+    assert "No problem was found" in shown
+    part = shown[shown.index("Warnings, those that came most") :]
+    assert "app.log:61" in part
+    assert "7 × " in part

@@ -112,3 +112,57 @@ async def test_the_number_of_a_lists_entries_proves_itself() -> None:
 async def test_an_agent_that_reads_no_lines_has_numbers_of_its_own() -> None:
     told = Outcome(answer="Restarted 3 pods in 2 zones.")
     assert await check(told, read=None) == (told, [])
+
+
+def guess(answer: str) -> Outcome:
+    return Outcome(answer=answer, brain="some-model")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The outage was caused by a full disk.",
+        "Checkout failed because the pool was empty.",
+        "根因是连接池耗尽。",
+        "磁盘写满导致支付失败。",
+        "It stems from the deploy, see app.log:9.",  # no such line
+    ],
+)
+async def test_a_cause_that_rests_on_no_line_is_no_answer(answer: str) -> None:
+    kept, refused = await check(guess(answer), read=read, results=RESULTS)
+    assert kept.answer == "Nothing that was claimed could be proved by what the tools returned."
+    assert len(refused) == 1
+    assert "claims a cause and cites no line" in refused[0]
+
+
+async def test_of_a_longer_answer_only_the_guess_goes() -> None:
+    told = guess("There are 120 errors. They are due to v1.2.3 of checkout. All are of one host.")
+    kept, refused = await check(told, read=read, results=RESULTS)
+    assert kept.answer == "There are 120 errors. All are of one host."
+    assert len(refused) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "There are 120 errors.",
+        "The pool is exhausted.",
+        "The cause is not in the log.",
+        "No cause was found.",
+        "日志中没有原因。",
+        "It was caused by the pool, app.log:2.",
+        "Seen before [mem:7f3a]: it was caused by the pool.",
+    ],
+)
+async def test_what_claims_no_cause_or_rests_on_a_line_stays(answer: str) -> None:
+    told = guess(answer)
+    assert await check(told, read=read, results=RESULTS) == (told, [])
+
+
+async def test_a_cause_beside_a_finding_with_its_line_stays_and_falls_with_it() -> None:
+    answer = "It failed because the pool was empty."
+    good = Outcome(answer=answer, brain="m", findings=[finding(("app.log", 2, "pool exhausted"))])
+    assert await check(good, read=read, results=RESULTS) == (good, [])
+    bad = Outcome(answer=answer, brain="m", findings=[finding(("app.log", 2, "disk full"))])
+    kept, refused = await check(bad, read=read, results=RESULTS)
+    assert (kept.findings, "pool" in kept.answer, len(refused)) == ([], False, 2)
