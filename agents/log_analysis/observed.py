@@ -56,11 +56,16 @@ def silence(row: _Row, say: Words) -> str:
         }
     else:
         told = {"told": row.get("told", ""), "start": row["from"], "end": row["to"]}
+    if row.get("of") == "level":
+        text = "From {start} on no line is of level {level} or below; those above go on: its level may have been raised."
+        return say(text, start=told["start"], level=row["name"])
     if row.get("open") and row.get("of") != "log" and "events" not in row:
         text = "{name} fell silent at {start} and stayed so to the end of the log, {told} later."
         return say(text, name=code(row.get("name", "")), start=told["start"], told=told["told"])
     if row.get("of") == "log":
-        return say("The log is silent for {told}, from {start} to {end}.", **told)
+        text = say("The log is silent for {told}, from {start} to {end}.", **told)
+        forward = " Its stamps name no zone: clocks that are put forward leave out such an hour."
+        return text + say(forward) if row.get("clock") else text
     return say("{name} is silent for {told}, from {start} to {end}.", name=code(row.get("name", "")), **told)
 
 

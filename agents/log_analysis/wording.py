@@ -133,6 +133,12 @@ ZH: Phrases = {
     'Pattern: "{phrase}"': "特征：“{phrase}”",
     "A model's name for it: {name}": "模型给它的名称：{name}",
     "The log is silent for {told}, from {start} to {end}.": "日志从 {start} 到 {end} 沉默了 {told}。",
+    "From {start} on no line is of level {level} or below; those above go on: its level may have been raised.": (
+        "自 {start} 起不再有 {level} 及以下级别的行，更高级别的行照旧：日志级别可能已调高。"
+    ),
+    " Its stamps name no zone: clocks that are put forward leave out such an hour.": (
+        "其时间戳未注明时区：时钟拨快时恰好会缺这样一个小时。"
+    ),
     "{name} is silent for {told}, from {start} to {end}.": "{name} 从 {start} 到 {end} 沉默了 {told}。",
     "{name} fell silent at {start} and stayed so to the end of the log, {told} later.": (
         "{name} 自 {start} 起沉默，直到 {told} 后日志结束。"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from statistics import median
 
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.judging.durations import duration
+from agents.log_analysis.judging.rates import ranks_above
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.summary import Summary
 from agents.log_analysis.scanning.table import Row
@@ -23,6 +25,8 @@ HIGH = 2.0
 #: … and one got slower where a later part takes so many times the early part, and at least so much longer (seconds).
 _FACTOR, _LONGER = 3.0, 0.1
 _CHUNKS, _CHUNK = 8, 6
+#: … and with no more than this chance of values that only scatter, whichever stretch of parts is the slow one.
+_CHANCE = 0.003
 #: A finish follows its start in at least this share of cases, so many times at least.
 _PAIRED, _PAIRS = 0.9, 20
 
@@ -102,7 +106,7 @@ def timings(scan: Scan, summary: Summary, file: int | None) -> list[Timing]:
     kept += [t for (a, _), t in steps.items() if a not in found and _is_step(scan, t, follows[a])]
     for timing in kept:
         timing.count = summary.groups[timing.template].count if timing.template in summary.groups else 0
-        _judge(timing)
+        judge(timing)
     return sorted(kept, key=lambda t: -t.median * t.count)
 
 
@@ -167,7 +171,7 @@ def _is_step(scan: Scan, timing: Timing, followed: int) -> bool:
     return bool(_BEGIN.search(begin) and _END.search(end)) and not _END.search(begin) and timing.median > 0
 
 
-def _judge(timing: Timing) -> None:
+def judge(timing: Timing) -> None:
     """Set what it took early and late, and the event from which on it took longer."""
     values = sorted(timing.values, key=lambda v: (v[1].time, v[1].file, v[1].line))
     count = min(_CHUNKS, len(values) // _CHUNK)
@@ -180,6 +184,24 @@ def _judge(timing: Timing) -> None:
     timing.late = max(middles[1:])
     if timing.late < _FACTOR * max(timing.early, 1e-9) or timing.late - timing.early < _LONGER:
         return
+    if not _surely([[v for v, _ in chunk] for chunk in chunks], middles.index(timing.late, 1)):
+        return
     level = timing.early + (timing.late - timing.early) / 2
     rising = next(n for n, middle in enumerate(middles) if n and middle >= level)
     timing.rose = next((row for v, row in (*chunks[rising - 1], *chunks[rising]) if v >= level), None)
+
+
+def _surely(chunks: list[list[float]], slowest: int) -> bool:
+    """Tell whether the parts around the slowest that are slow too lie above all others, by more than values scatter."""
+    middles = [median(chunk) for chunk in chunks]
+    level = math.sqrt(min(middles) * middles[slowest])  # times scatter by factors
+    first, last = slowest, slowest + 1
+    while first and middles[first - 1] >= level:
+        first -= 1
+    while last < len(chunks) and middles[last] >= level:
+        last += 1
+    slow = [v for chunk in chunks[first:last] for v in chunk]
+    rest = [v for chunk in chunks[:first] + chunks[last:] for v in chunk]
+    stretches = len(chunks) * (len(chunks) + 1) / 2
+    # a few values that do not even overlap are as sure as few can be
+    return min(slow) > max(rest) or ranks_above(rest, slow) * stretches <= _CHANCE

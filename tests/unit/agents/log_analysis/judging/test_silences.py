@@ -64,3 +64,64 @@ def test_files_without_times_hold_no_silence_where_one_ends_and_the_next_begins(
     beats = "\n".join(f"INFO heartbeat {n}" for n in range(246))
     scan = scan_of(beats, "\n".join(f"Labels: app={n}" for n in range(40)))
     assert silences(scan, summarise(scan)) == []
+
+
+def served(rng: random.Random, until: float, rate: float) -> list[tuple[float, str]]:
+    words = (
+        "INFO served %d",
+        "DEBUG missed key %d",
+        "INFO stored %d",
+        "INFO [beat] alive %d",
+        "WARN retried %d",
+    )
+    times = [rng.random() * until for _ in range(round(until * rate))]
+    return [(t, words[n % 5] % n) for n, t in enumerate(times)]
+
+
+def test_a_level_that_was_switched_off_is_told_and_nobody_is_called_silent(tmp_path: Path) -> None:
+    lines = [(t, text) for t, text in served(random.Random(3), 7200, 0.6) if t < 4000 or "WARN" in text]
+    (found,) = silences(*read(tmp_path, log(*lines)))
+    assert (found.what, found.number, found.open) == ("level", 3, True)
+    assert found.start == pytest.approx(START + 4000, abs=15)
+
+
+def test_lines_that_end_as_new_errors_begin_are_no_level_switched_off(tmp_path: Path) -> None:
+    lines = [(t, text) for t, text in served(random.Random(4), 7200, 0.6) if t < 4000 or "WARN" in text]
+    lines += [(4010.0 + 9 * n, f"ERROR lost connection {n}") for n in range(300)]
+    found = silences(*read(tmp_path, log(*lines)))
+    assert found
+    assert {s.what for s in found} == {"template"}
+
+
+def test_a_kind_of_line_that_was_gone_before_the_level_is_told_beside_it(tmp_path: Path) -> None:
+    lines = [(t, text) for t, text in served(random.Random(5), 7200, 0.6) if t < 4000 or "WARN" in text]
+    lines = [(t, text) for t, text in lines if t < 2500 or "beat" not in text]
+    scan, summary = read(tmp_path, log(*lines))
+    level, beat = silences(scan, summary)
+    assert (level.what, beat.what) == ("level", "template")
+    assert "alive" in scan.miner.templates[beat.number].text()
+
+
+@pytest.mark.parametrize(
+    ("start", "zone", "clock"), [(0.0, "", True), (0.0, "+00:00", False), (86_400.0, "", False)]
+)
+def test_the_hour_that_clocks_leave_out_is_known_as_one(
+    tmp_path: Path, start: float, zone: str, clock: bool
+) -> None:
+    rows = sorted(served(random.Random(6), 14_400, 0.4))
+    text = log(*((start + t + (3600 if t > 7200 else 0), said) for t, said in rows))  # a Sunday, and a Monday
+    (found,) = silences(*read(tmp_path, text.replace("+00:00", zone)))
+    assert found.what == "log"
+    assert found.clock is clock
+
+
+def test_a_service_that_says_little_when_all_do_is_not_silent(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    busy = [
+        *(rng.random() * 30_000 for _ in range(3000)),
+        *(60_000 + rng.random() * 30_000 for _ in range(3000)),
+    ]
+    lines = [(t, f"INFO served {n}") for n, t in enumerate(busy)]
+    lines += [(30_000 + n * 300.0, f"INFO served {n}") for n in range(100)]
+    lines += [(t, f"INFO mailed {n}") for n, t in enumerate(busy) if n % 30 == 0]
+    assert silences(*read(tmp_path, log(*lines))) == []

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 
-from agents.log_analysis.judging.slow import Timing, alarming, timings
+import pytest
+
+from agents.log_analysis.judging.slow import Timing, alarming, judge, timings
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.summary import summarise
+from agents.log_analysis.scanning.table import Row
 
 
 def measured(scan: Scan) -> list[Timing]:
@@ -70,3 +74,25 @@ def test_a_big_log_is_sampled(scan_of: Callable[..., Scan]) -> None:
 
 def test_nothing_measured(scan_of: Callable[..., Scan]) -> None:
     assert measured(scan_of("INFO hello\nINFO world")) == []
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_values_that_scatter_widely_did_not_get_slower(seed: int) -> None:
+    rng = random.Random(seed)
+    assert judged([rng.uniform(0, 90) for _ in range(52)]).rose is None
+    assert judged([rng.lognormvariate(0, 1.5) for _ in range(90)]).rose is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_step_in_scattered_values_is_told_from_few_of_them(seed: int) -> None:
+    rng = random.Random(seed)
+    timing = judged([rng.lognormvariate(-2, 0.5) * (10 if n >= 36 else 1) for n in range(60)])
+    assert timing.rose is not None
+    assert abs(timing.rose.line - 36) <= 8  # a part has seven values
+
+
+def judged(seconds: list[float]) -> Timing:
+    rows = [Row(0, n, float(n), 3, 0, 0) for n in range(len(seconds))]
+    timing = Timing(0, values=list(zip(seconds, rows, strict=True)))
+    judge(timing)
+    return timing
