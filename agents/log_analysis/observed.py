@@ -57,7 +57,7 @@ def silence(row: _Row, say: Words) -> str:
     else:
         told = {"told": row.get("told", ""), "start": row["from"], "end": row["to"]}
     if row.get("of") == "level":
-        text = "From {start} on no line is of level {level} or below; those above go on: its level may have been raised."
+        text = "From {start} on no line is of level {level} or below; those above go on: its level may be raised."
         return say(text, start=told["start"], level=row["name"])
     if row.get("open") and row.get("of") != "log" and "events" not in row:
         text = "{name} fell silent at {start} and stayed so to the end of the log, {told} later."

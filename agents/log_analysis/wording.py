@@ -133,7 +133,7 @@ ZH: Phrases = {
     'Pattern: "{phrase}"': "特征：“{phrase}”",
     "A model's name for it: {name}": "模型给它的名称：{name}",
     "The log is silent for {told}, from {start} to {end}.": "日志从 {start} 到 {end} 沉默了 {told}。",
-    "From {start} on no line is of level {level} or below; those above go on: its level may have been raised.": (
+    "From {start} on no line is of level {level} or below; those above go on: its level may be raised.": (
         "自 {start} 起不再有 {level} 及以下级别的行，更高级别的行照旧：日志级别可能已调高。"
     ),
     " Its stamps name no zone: clocks that are put forward leave out such an hour.": (
