@@ -108,9 +108,10 @@ _MANNERLY = re.compile(
     r"\b(?:please|pls|and|also|but|always|just|only|very|more|rather|really|from now on|by default|next time|in future"
     r"|for (?:the )?future|each|every|keep|make|be|give|send|use|using|the|your|all|my|our|me|us|it|them|to|in|for"
     r"|should|must|i'?d|we'?d|i|we|would|like|want|wish|love|prefer|preference(?: is)?|you|if you"
-    r"|as possible|and to the point|(?:answer|repl(?:y|ies)|report|message|summar(?:y|ies)|response|notification)(?:s|ed|ing)?|respond|write"
-    r"|speak|talk|language|bitte|immer|und|auf|mir|die|alle|halte|halten|antworten?|berichten?|schreiben?|nachrichten)\b"
-    r"|请|麻烦|以后|今后|你的?|您的?|我们?|给|都|也|并且?|而且|尽量|尽可能|保持|使用|改用|用|以|要|应该|希望|喜欢|想要"
+    r"|as possible|and to the point"
+    r"|(?:answer|repl(?:y|ies)|report|message|summar(?:y|ies)|response|notification)(?:s|ed|ing)?"
+    r"|respond|write|speak|talk|language|bitte|immer|und|auf|mir|die|alle|halte|halten|antworten?|berichten?"
+    r"|schreiben?|nachrichten)\b|请|麻烦|以后|今后|你的?|您的?|我们?|给|都|也|并且?|而且|尽量|尽可能|保持|使用|改用|用|以|要|应该|希望|喜欢|想要"
     r"|更|一些|一点|[点些的地得来对成]|回答|回复|答复|报告|汇报|总结|输出|说话|交流|沟通|写"
     r"|今後は?|これからは|常に|いつも|答えて|回答して|返事して|報告して|書いて|ください|下さい|[でをはにと]",
     re.IGNORECASE,

@@ -8,6 +8,7 @@ from typing import Any
 from kernel.orders import shaped_like_instruction
 from kernel.sentences import REMEMBER, SENTENCES, wishes
 from memory_service.domain import Candidate, normal
+from memory_service.learning import tags
 from memory_service.learning.remedies import remedies
 from memory_service.learning.runs import FinishedRun, Lessons
 from memory_service.learning.sentences import own_words, repeats
@@ -88,12 +89,12 @@ def _statement(run: FinishedRun, kind: Any, text: str, *, key: str = "") -> Cand
     alert = run.labels.get("alertname", "")
     return Candidate(
         namespace=run.namespace,
-        # a preference is one person's; a fact about the systems is everybody's
-        user=run.user if kind == "preference" else "",
+        # a preference is one person's, and so is what they tell of themselves; a fact about the systems is everybody's
+        user=run.user if kind == "preference" or tags.own(text, kind) else "",
         kind=kind,
         text=text.rstrip(" .。"),
         key=key,
-        tags=["preference"] if kind == "preference" else [],
+        tags=tags.told_by_rule(text, kind),
         importance=_STATED,
         emotion=emotion(text),
         source_kind="alert" if run.by_alert else "user",

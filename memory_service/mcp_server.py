@@ -31,6 +31,10 @@ _ADDRESSES = "desk.json"
 _REMEMBER_SECONDS = 10.0
 #: The name of a client that does not introduce itself, and how much of a name is kept.
 _NAMELESS, _NAME_CHARACTERS = "unknown", 60
+_FILED = (
+    "Words to file it under: service, incident, cause, remedy; of a person profile, preference, habit, relationship, "
+    "event; of yourself persona, style, emotion, opinion, event."
+)
 _NOBODYS = (
     "Whose preference this is is not known: nobody's may shape what everybody reads. Remember a fact, or have the "
     "server started with --user."
@@ -114,7 +118,7 @@ def _offer_remember(server: MCPServer, ask: Ask, *, user: str) -> None:
             str, Field(description="Short name of a fact that may change; the old value stays as history.")
         ] = "",
         importance: Annotated[float, Field(description="Below 0.3 nothing is kept.", ge=0, le=1)] = 0.6,
-        tags: Annotated[list[str] | None, Field(description="Words to file it under.")] = None,
+        tags: Annotated[list[str] | None, Field(description=_FILED)] = None,
     ) -> dict[str, str | int | None]:
         """Remember one thing for later: a fact about a system, a preference, something that happened.
 
@@ -124,7 +128,7 @@ def _offer_remember(server: MCPServer, ask: Ask, *, user: str) -> None:
         Example: remember(text="checkout's pool holds 20 connections", key="checkout pool size", tags=["service"])
         """
         said = {"text": text, "kind": kind, "key": key, "importance": importance, "tags": tags or []}
-        whose = {"user": _whose(kind, user), "owner": "agent"}
+        whose = {"user": _whose(kind, user), "owner": "user" if kind == "preference" else "agent"}
         source = {"source_kind": "agent", "source_ref": f"mcp:{_client(ctx)}"}
         answer = await ask("memory.remember", {**said, **whose, **source}, _REMEMBER_SECONDS)
         return {name: answer[name] for name in ("id", "outcome", "reason", "hidden")}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, bindparam, case
+from sqlalchemy import String, and_, bindparam, case, cast
 from sqlalchemy import select as columns  # SQLModel's knows four at most
 from sqlmodel import Session, SQLModel, col, func, or_, select
 
@@ -163,7 +164,14 @@ _PREFERRED = _WHOLE.where(_M.pk.in_(_CHOSEN)).order_by(*_weightiest(_M, _S))
 
 
 def page(
-    database: Database, namespace: str, *, limit: int, after: int, kinds: Sequence[str], at: datetime
+    database: Database,
+    namespace: str,
+    *,
+    limit: int,
+    after: int,
+    kinds: Sequence[str],
+    at: datetime,
+    tags: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return up to `limit` memories, newest first, below the cursor `after` (0: from the start)."""
     query = _joined().where(
@@ -171,6 +179,8 @@ def page(
     )
     if kinds:
         query = query.where(col(MemoryRow.kind).in_(kinds))
+    for tag in tags:  # in both engines a list is kept as the text of its JSON
+        query = query.where(cast(col(MemoryRow.tags), String).contains(json.dumps(tag), autoescape=True))
     with database.reading() as session:
         total = session.exec(select(func.count()).select_from(query.subquery())).one()
         below = query.where(or_(after == 0, col(MemoryRow.pk) < after)).order_by(col(MemoryRow.pk).desc())
@@ -192,6 +202,7 @@ def _listed(memory: Memory, tier: str, at: datetime) -> dict[str, Any]:
         "weight": memory.weight,
         "source": memory.source_ref or memory.source_kind,
         "user": memory.user,
+        "tags": memory.tags,
         "recorded_at": memory.recorded_at.isoformat(),
         "valid_to": memory.valid_to.isoformat() if memory.valid_to else None,
         "age_days": round((at - memory.recorded_at).total_seconds() / 86_400, 3),

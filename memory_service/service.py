@@ -19,7 +19,7 @@ from memory_service.extraction import lessons
 from memory_service.forgetting.copies import Copies
 from memory_service.learning.finished import finished_run, unlearnt
 from memory_service.learning.gate import Verdict, gate
-from memory_service.learning.remembering import Admitted, candidate_of, secrets_hidden, told_before
+from memory_service.learning.remembering import TAGS_MAX, Admitted, candidate_of, secrets_hidden, told_before
 from memory_service.learning.tastes import apart
 from memory_service.reading import PAGE_MAX, page
 from memory_service.recall import Question, Recall
@@ -53,6 +53,8 @@ class Listing(Value):
     limit: int = Field(default=50, ge=1, le=PAGE_MAX)
     after: int = Field(default=0, ge=0)
     kinds: list[Kind] = []
+    #: Only those that have all of these.
+    tags: list[str] = Field(default=[], max_length=TAGS_MAX)
 
 
 class Forgetting(Value):
@@ -158,6 +160,7 @@ class MemoryService:
             limit=asked.limit,
             after=asked.after,
             kinds=asked.kinds,
+            tags=asked.tags,
             at=self._now(),
         )
 

@@ -73,7 +73,8 @@ async def remember(
         kind: fact (what is), preference (what the requester wants), episode (what happened).
         key: for a fact that may change, its short name, such as "checkout pool size"; the old value is kept as history.
         importance: 0 to 1; below 0.3 nothing is kept.
-        tags: words to file it under, such as service, incident, cause.
+        tags: words to file it under: service, incident, cause, remedy; of a person profile, preference, habit,
+            relationship, event; of yourself persona, style, emotion, opinion, event.
 
     Example: remember(text="checkout's pool holds 20 connections", key="checkout pool size", tags=["service"])
     """
@@ -94,7 +95,7 @@ def _telling(work: Work, around: _Surroundings, said: dict[str, Any]) -> dict[st
         "namespace": work.namespace,
         # a preference is one person's; a fact about the systems is everybody's
         "user": work.user if said["kind"] == "preference" else "",
-        "owner": "agent",
+        "owner": "user" if said["kind"] == "preference" else "agent",
         "session": around.session,
         "source_kind": "agent",
         "source_ref": f"run:{work.run_id}:{work.assignment_id.rpartition(':')[2]}",

@@ -82,13 +82,18 @@ def list_(
     *,
     namespace: Namespace = "default",
     kind: Annotated[list[str] | None, typer.Option(help="Only this kind; may be repeated.")] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(help="Only what is filed under this word, such as habit or incident; may be repeated."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     after: Annotated[int, typer.Option(min=0, help="Go on where the page before ended.")] = 0,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """List memories, the newest first."""
-    question = {"namespace": namespace, "kinds": kinds_of(kind or []), "limit": limit, "after": after}
+    only = {"kinds": kinds_of(kind or []), "tags": tag or []}
+    question = {"namespace": namespace, **only, "limit": limit, "after": after}
     _show(ask(data_dir, "memory.list", question), as_json=as_json)
 
 

@@ -42,7 +42,8 @@ def remember(
     ] = "",
     importance: Annotated[float, typer.Option(min=0, max=1)] = _IMPORTANCE,
     user: Annotated[
-        str | None, typer.Option(help="Only this user sees it; a preference is yours unless you say so.")
+        str | None,
+        typer.Option(help="Only this user sees it; a preference, and what you say of yourself, is yours."),
     ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A word to file it under; may be repeated.")] = None,
     namespace: Namespace = "default",

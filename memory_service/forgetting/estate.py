@@ -20,7 +20,7 @@ from memory_service.asking import read
 from memory_service.domain import Status
 from memory_service.forgetting.copies import Copies
 from memory_service.forgetting.estate_erasure import EstateErasure, owned
-from memory_service.forgetting.lines import Became, Line, line_of, read_line, take
+from memory_service.forgetting.lines import Became, Line, line_of, read_line, reviewed, take
 from memory_service.learning.transcripts import Part, check_part, lines_of, read_turn
 from memory_service.service import Redaction
 from memory_service.tables import MemoryRow, MemoryStateRow
@@ -116,7 +116,7 @@ class Estate:
             return {"checked": len(asked.lines)}
         with self._database.writing("memory.estate.take", durable=True) as session:
             audit.take_turn(session)
-            lines = entering(session)
+            lines = [reviewed(session, line) for line in entering(session)]
             counts: dict[str, Any] = _counted(
                 lines, [take(session, line, at, anew=asked.anew) for line in lines]
             )

@@ -17,7 +17,7 @@ from memory_service.learning.gate import doubtful
 from memory_service.learning.known import forgotten, holding
 from memory_service.reading import to_memory
 from memory_service.state import changed
-from memory_service.tables import MemoryRow, MemoryStateRow
+from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
 
 #: Columns that a line has as they are.
 _OF_ROW = {
@@ -74,15 +74,30 @@ def line_of(row: MemoryRow, state: MemoryStateRow) -> str:
 
 
 def read_line(told: Any, namespace: str) -> Line:
-    """Read a line; raise ValueError. The namespace is that of the import: one that the line names is refused.
-
-    A file may have been written by anybody: what the gate would have a person look at waits for review. Nothing else
-    that the gate says is asked: importing is a person's act, and what the file holds was worth keeping.
-    """
+    """Read a line; raise ValueError. The namespace is that of the import: one that the line names is refused."""
     if not isinstance(told, dict) or "namespace" in told:
         raise ValueError("it is not a memory as `nightdesk memory export` writes it")
-    line = Line.model_validate({**told, "namespace": namespace})
+    return Line.model_validate({**told, "namespace": namespace})
+
+
+def reviewed(session: Session, line: Line) -> Line:
+    """Return a line that holds, or waits where the gate would have a person look at it.
+
+    A file may have been written by anybody. That a person has accepted these very words in this namespace is told by
+    the audit, which no file can write; of several judgements the last counts. Nothing else that the gate says is asked:
+    importing is a person's act, and what the file holds was worth keeping.
+    """
     if line.status == Status.quarantined.value or not doubtful(line):
+        return line
+    same = select(MemoryRow.id).where(
+        col(MemoryRow.content_hash) == line.content_hash, col(MemoryRow.namespace) == line.namespace
+    )
+    judged = (
+        select(MemoryAuditRow.action)
+        .where(col(MemoryAuditRow.memory_id).in_(same), col(MemoryAuditRow.action).in_(["accept", "reject"]))
+        .order_by(col(MemoryAuditRow.seq).desc())
+    )
+    if session.exec(judged).first() == "accept":
         return line
     return line.model_copy(update={"status": Status.quarantined.value, "live": False})
 

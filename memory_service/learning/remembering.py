@@ -15,6 +15,7 @@ from kernel.redaction_checks import PLACEHOLDER
 from kernel.sentences import wishes
 from kernel.text import storable
 from memory_service.domain import Candidate, Status, Upsert, check_name
+from memory_service.learning import tags
 from memory_service.tables import MemoryAuditRow, MemoryRow, MemoryStateRow
 
 #: Where a telling does not say how much it matters: above the gate's floor, below what a run has proved.
@@ -51,7 +52,7 @@ def candidate_of(telling: dict[str, Any]) -> Candidate:
     """Return the candidate of what was told over the queue; raise Correctable naming every fault."""
     sent = {name: value for name, value in telling.items() if value is not None}
     told = storable(sent)
-    told = wished(told) | told
+    told = personal(told) | told
     try:
         candidate = Candidate.model_validate(
             {"namespace": "default", "kind": "fact", "importance": IMPORTANCE, **told}
@@ -70,18 +71,21 @@ def candidate_of(telling: dict[str, Any]) -> Candidate:
         raise Correctable(
             "valid_to is not after valid_from", next_step="Leave out valid_to, or give a later moment."
         )
-    return candidate
+    by_rule = [] if candidate.tags else tags.told_by_rule(candidate.text, candidate.kind)
+    return candidate.model_copy(update={"tags": by_rule}) if by_rule else candidate
 
 
-def wished(told: dict[str, Any]) -> dict[str, Any]:
-    """Return kind and user of a person's sentence without a kind that is a wish by rule; else nothing.
+def personal(told: dict[str, Any]) -> dict[str, Any]:
+    """Return kind and user of a person's sentence without a kind that is a wish, or about themselves; else nothing.
 
     The sentence is read as one of a request is (extraction), so that both ways lead to the same memory.
     """
     text = told.get("text")
-    if "kind" in told or told.get("key") or told.get("source_kind") != "user" or not isinstance(text, str):
-        return {}  # what has a key is a fact that may change
-    return {"kind": "preference", "user": _USER} if wishes(text.strip()) else {}
+    if "kind" in told or told.get("source_kind") != "user" or not isinstance(text, str):
+        return {}
+    if wishes(text.strip()) and not told.get("key"):  # what has a key is a fact that may change
+        return {"kind": "preference", "user": _USER}
+    return {"user": _USER} if tags.own(text.strip(), "fact") else {}
 
 
 def _check_labels(candidate: Candidate) -> None:

@@ -15,6 +15,7 @@ from memory_service.domain import KEY_WORDS, NAME_MAX, Candidate, normal
 from memory_service.learning.near import told
 from memory_service.learning.runs import FinishedRun
 from memory_service.learning.sentences import own_words, repeats, squashed
+from memory_service.learning.tags import told_by_rule
 from memory_service.learning.tastes import apart
 
 #: No run teaches more than this by a model either.
@@ -154,7 +155,7 @@ def _candidate(run: FinishedRun, one: _Told, request: str) -> Candidate:
         kind=one.kind,
         text=" ".join(one.text.split()).rstrip(" .。"),
         key=key if fits and one.kind == "fact" else "",
-        tags=["preference"] if one.kind == "preference" else [],
+        tags=told_by_rule(one.text, one.kind),
         importance=one.importance,
         emotion=one.emotion,
         source_kind="alert" if of_alert else "agent",

@@ -89,17 +89,26 @@ class CitationCheck:
         """Return the verdicts in the order of the citations; see Checking for what is asked."""
         asked = read(Checking, question)
         ids = sorted({citation.id for citation in asked.citations if _ID.fullmatch(citation.id)})
-        known = by_ids(self._database, ids)
         served = frozenset(asked.served)
+        known = by_ids(self._database, sorted({*ids, *filter(_ID.fullmatch, served)}))
+        services = {_service(known[id_]) for id_ in served if id_ in known} - {""}
         at = self._now()
-        judged = [judge(c, known.get(c.id), asked, served=served, at=at) for c in asked.citations]
+        judged = [
+            judge(c, known.get(c.id), asked, served=served, at=at, services=services) for c in asked.citations
+        ]
         return [one.model_dump(mode="json") for one in judged]
 
 
 def judge(
-    citation: Citation, memory: Memory | None, asked: Checking, *, served: Collection[str], at: datetime
+    citation: Citation,
+    memory: Memory | None,
+    asked: Checking,
+    *,
+    served: Collection[str],
+    at: datetime,
+    services: Collection[str] = (),
 ) -> Judged:
-    """Return the verdict on one citation.
+    """Return the verdict on one citation; `services` are those that the served memories are about.
 
     No such id, and the id of another namespace or user, are answered alike: nobody learns which ids exist.
     """
@@ -116,7 +125,7 @@ def judge(
         return told("foreign", "it was not served to this run")
     if why := _stale(citation, memory, at):
         return told("stale", why)
-    if not supported(citation.sentence, _said(memory)):
+    if not supported(citation.sentence, _said(memory), services=services):
         return told("unsupported", "the sentence that cites it says nothing of what the memory says")
     return told("ok")
 
@@ -149,10 +158,15 @@ def _said(memory: Memory) -> str:
     return " ".join([memory.text, memory.key, *slots])
 
 
-def supported(sentence: str, memory: str) -> bool:
+def _service(memory: Memory) -> str:
+    return str(memory.slots.get("service", ""))
+
+
+def supported(sentence: str, memory: str, *, services: Collection[str] = ()) -> bool:
     """Tell whether a sentence has words or names of a memory; one that claims nothing needs none.
 
-    Across languages only names can be the same: there a sentence without a name is believed.
+    Across languages only names can be the same: there a sentence without a name is believed. A name may be a plain
+    word (`billing`): those in `services` are known to be names.
     """
     words = _words(sentence) - _FILLER
     if len(words) < _CLAIM:
@@ -161,7 +175,8 @@ def supported(sentence: str, memory: str) -> bool:
     shared = words & there
     if _one_language(sentence, memory):
         return len(shared) >= max(1.0, SUPPORT * min(len(words), len(there)))
-    names = {word for word in words if _NAME.search(word)}
+    known = {token for name in services for token in lexical.tokens(name, query=True)[:1]}
+    names = {word for word in words if _NAME.search(word) or word in known}
     return not names or bool(names & there)
 
 

@@ -74,6 +74,17 @@ def test_a_citation_of_a_value_that_was_replaced_meanwhile_is_stale(desk: World)
     assert check(desk, cited, served=[])[0][0] == "unknown"
 
 
+def test_a_chinese_sentence_about_another_service_does_not_cite_this_ones_remedy(desk: World) -> None:
+    made = [
+        desk.remember(f"{name} — pool exhausted; restarting it fixed it", slots={"service": name})
+        for name in ("checkout", "billing")
+    ]
+    cited = {"id": made[0], "sentence": "billing 的连接池又耗尽了，重启后恢复"}
+    assert [verdict for verdict, _ in check(desk, cited, served=made)] == ["unsupported"]
+    right = {**cited, "id": made[1]}
+    assert [verdict for verdict, _ in check(desk, right, served=made)] == ["ok"]
+
+
 def test_ids_of_others_are_answered_like_ids_that_nobody_has(desk: World) -> None:
     elsewhere = desk.remember("the owner of billing is Eve", namespace="other")
     bobs = desk.remember("answer in French", kind="preference", user="bob")

@@ -82,6 +82,14 @@ def test_a_preference_is_its_users_and_a_fact_is_everybodys() -> None:
     assert [(c.kind, c.user) for c in made] == [("preference", "ann"), ("fact", "")]
 
 
+def test_what_two_people_tell_of_themselves_is_two_facts() -> None:
+    mine = lessons(run("remember that my phone is 555. remember that our pager is red.")).candidates
+    assert [(c.kind, c.user, c.key, c.tags) for c in mine] == [
+        ("fact", "ann", "my phone", ["profile"]),
+        ("fact", "", "our pager", []),
+    ]
+
+
 def test_a_flood_is_cut() -> None:
     text = "\n".join(f"remember that host {n} is node-{n}" for n in range(100))
     assert len(lessons(run(text)).candidates) == MOST_PER_RUN

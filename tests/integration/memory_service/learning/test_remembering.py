@@ -142,6 +142,25 @@ def test_a_persons_wish_without_a_kind_is_a_preference_of_theirs(desk: World, te
     assert {memory["user"] for memory in kept.values()} == {"local" if kind == "preference" else ""}
 
 
+def test_what_people_tell_of_themselves_is_theirs_and_is_found_by_its_tag(desk: World) -> None:
+    said = {"source_kind": "user", "source_ref": "user:ann"}
+    for text in ("my phone is 555", "I prefer tables", "search runs on node-7"):
+        desk.memory.tell({"text": text, **said})
+    desk.memory.tell({"text": "node-7 值班", "tags": ["值班_表", "service"], **said})
+    assert {m["text"]: (m["user"], m["tags"]) for m in listed(desk)} == {
+        "my phone is 555": ("local", ["profile"]),
+        "I prefer tables": ("local", ["preference"]),
+        "search runs on node-7": ("", []),
+        "node-7 值班": ("", ["值班_表", "service"]),
+    }
+    found = {
+        tag: [m["text"] for m in desk.memory.page({"tags": [tag]})["memories"]]
+        for tag in ("profile", "值班_表", "值班%表", "serv")
+    }
+    assert found == {"profile": ["my phone is 555"], "值班_表": ["node-7 值班"], "值班%表": [], "serv": []}
+    assert desk.memory.page({"tags": ["service", "profile"]})["total"] == 0
+
+
 def test_what_nobody_said_or_has_a_key_or_a_kind_is_no_wish_by_rule(desk: World) -> None:
     text = "always answer in French"
     for more in ({"source_kind": "agent"}, {"kind": "fact"}, {"key": "language of the report"}):

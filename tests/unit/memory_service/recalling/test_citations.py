@@ -133,3 +133,20 @@ def test_an_unsupported_citation_is_named() -> None:
 )
 def test_a_chinese_sentence_that_only_points_back_claims_nothing(sentence: str, there: bool) -> None:
     assert supported(sentence, "结账服务返回 503：连接池耗尽，重启后恢复") is there
+
+
+@pytest.mark.parametrize(
+    ("sentence", "holds"),
+    [
+        ("billing 的连接池又耗尽了，重启后恢复", False),
+        ("checkout 的连接池又耗尽了，重启后恢复", True),
+        ("billing 与 checkout 的连接池又耗尽了", True),
+        (
+            "redis 的连接池又耗尽了，重启后恢复",
+            True,
+        ),  # no service that is known: a technical word of the language
+        ("连接池又耗尽了，重启后恢复", True),
+    ],
+)
+def test_a_service_without_a_digit_is_a_witness_across_languages(sentence: str, holds: bool) -> None:
+    assert supported(sentence, TEXT, services=["billing", "checkout"]) is holds
