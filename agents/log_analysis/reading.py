@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,10 @@ from kernel.redaction import Redactor, is_secret_key, make_redactor
 #: One answer stays below this: about 3,000 tokens, the digest that reference/domain.md section 9 asks for.
 ANSWER_BYTES = 11_500
 QUOTE = 260
+#: A number in a sentence of our own that counts something, and is not the name of what it tells of.
+_COUNT = re.compile(
+    r"(?<![\w.-])\d{1,12}(?= (?:of|lines|errors|paths)\b)|(?<=\d of )\d{1,12}\b|(?<=a sample of )\d{1,12}"
+)
 MESSAGE = 220
 
 
@@ -131,6 +136,11 @@ def find(scan: Scan, source: str) -> int | None:
             return number
     bare = [n for n, f in enumerate(scan.files) if Path(source).name in (Path(f.name).name, f.path.name)]
     return bare[0] if len(bare) == 1 else None
+
+
+def counts_in(told: str) -> list[int]:
+    """Return the counts of a sentence of our own as such: an answer in any language may say them."""
+    return [int(number) for number in _COUNT.findall(told)]
 
 
 def fit(answer: dict[str, Any], *trims: str, room: int = ANSWER_BYTES) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.baselines import KINDS, Window, baseline
-from agents.log_analysis.judging.services import rank_services, row_side
+from agents.log_analysis.judging.services import Suspect, rank_services, row_side
 from agents.log_analysis.judging.windows import Comparison, Shift, Side, compared
-from agents.log_analysis.reading import Reading, find, fit
+from agents.log_analysis.reading import Reading, counts_in, find, fit
 from agents.log_analysis.scanning.summary import summarise
 from agents.log_analysis.scanning.table import Row
 from kernel.errors import Correctable
@@ -57,7 +57,16 @@ def compare_files_of(
         {"from": "", "to": "", "source": ", ".join(reading.name(n) for n in sorted(files)[:4])}
         for files in (before, after)
     ]
-    return _answer(reading, row_side({*before}, {*after}), windows, rows)
+    unshared = _unshared(reading, before, after)
+    return _answer(reading, row_side({*before}, {*after}), windows, rows, unshared)
+
+
+def _unshared(reading: Reading, before: Collection[int], after: Collection[int]) -> frozenset[int]:
+    """Return the services that are only names of files: those of two sides that share none are days, or places."""
+    names = [{reading.scan.file_names[n] for n in side} - {""} for side in (before, after)]
+    if names[0] & names[1]:
+        return frozenset()
+    return frozenset(n for n, name in enumerate(reading.scan.services) if name in names[0] | names[1])
 
 
 def compare_baseline_of(
@@ -95,7 +104,13 @@ def compare_sources_of(reading: Reading, before: str, after: str) -> dict[str, A
     return compare_files_of(reading, *({n for n in (side,) if n is not None} for side in sides))
 
 
-def _answer(reading: Reading, side: Side, windows: list[dict[str, Any]], most: int | None) -> dict[str, Any]:
+def _answer(
+    reading: Reading,
+    side: Side,
+    windows: list[dict[str, Any]],
+    most: int | None,
+    without: Collection[int] = (),
+) -> dict[str, Any]:
     found = compared(reading.scan, side)
     if found is None:
         raise _empty(reading, side)
@@ -115,7 +130,7 @@ def _answer(reading: Reading, side: Side, windows: list[dict[str, Any]], most: i
         answer["services_note"] = (
             f"services were not ranked: over {_RANKED_EVENTS:,} events; compare one source, or use entities()"
         )
-    elif ranked := _services(reading, side):
+    elif ranked := _services(reading, side, without):
         answer["services"] = ranked
     return fit(answer, "rare", "fewer", "more", "vanished", "services", "new") if most is None else answer
 
@@ -131,20 +146,23 @@ def _empty(reading: Reading, side: Side) -> Correctable:
     )
 
 
-def _services(reading: Reading, side: Side) -> list[dict[str, Any]]:
+def _services(reading: Reading, side: Side, without: Collection[int]) -> list[dict[str, Any]]:
     """Return the services by what rose, vanished and is blamed; nothing where there is but one."""
     scan = reading.scan
-    if len(scan.services) <= _TWO:
+    if len(scan.services) - len(without) <= _TWO:
         return []
-    return [
-        {
-            "service": reading.text(scan.services[suspect.service], 60),
-            "score": round(suspect.score, 1),
-            "reasons": [reading.text(reason, 200) for reason, _ in suspect.reasons[:_REASONS]],
-            **({} if suspect.sure else {"may_be_chance": True}),
-        }
-        for suspect in rank_services(scan, side)[:_RANKED]
-    ]
+    return [_service(reading, suspect) for suspect in rank_services(scan, side, without)[:_RANKED]]
+
+
+def _service(reading: Reading, suspect: Suspect) -> dict[str, Any]:
+    reasons = [reading.text(reason, 200) for reason, _ in suspect.reasons[:_REASONS]]
+    return {
+        "service": reading.text(reading.scan.services[suspect.service], 60),
+        "score": round(suspect.score, 1),
+        "reasons": reasons,
+        "reason_counts": [count for reason in reasons for count in counts_in(reason)],
+        **({} if suspect.sure else {"may_be_chance": True}),
+    }
 
 
 def _normalised(found: Comparison) -> str:

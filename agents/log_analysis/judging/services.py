@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -43,18 +44,18 @@ class Suspect:
         self.reasons.append((reason, round(strength, 1)))
 
 
-def rank_services(scan: Scan, side: Side) -> list[Suspect]:
+def rank_services(scan: Scan, side: Side, without: Collection[int] = ()) -> list[Suspect]:
     """Return the services whose behaviour differs between two sides (0 before, 1 after), the likeliest culprit first.
 
     Where ids join lines to paths, a path points at the service at which it first leaves the usual way; what comes
     later in it, errors of callers too, is a consequence. `sure` tells whom chance does not explain; the others are
-    worth a look where nobody is.
+    worth a look where nobody is. `without` are names that are no services'.
     """
     kind = id_kind(scan)
     before, after = halves(scan, side, kind)
     if not before.lines or not after.lines:
         return []
-    everyone = sorted((set(before.lines) | set(after.lines)) - {0})
+    everyone = sorted((set(before.lines) | set(after.lines)) - {0, *without})
     suspects = {service: Suspect(service) for service in everyone}
     pointed = departed(before.paths.values(), after.paths.values(), scan.miner.final)
     rises = {s: _rise(s, before, after) for s in everyone}

@@ -55,6 +55,9 @@ class Scan:
     ) -> None:
         """Keep large things in files under `scratch`; read with so many processes (0: one per core, at most 4)."""
         self.files: list[LogFile] = []
+        self.file_names: list[
+            str
+        ] = []  # what stands for the service in lines that name none; often it is none
         self.facts: list[FileFacts] = []
         self.problems: list[NightdeskError] = []
         self.summaries: dict[int | None, object] = {}
@@ -159,7 +162,8 @@ class Scan:
                 self.problems.append(error)
                 continue
             name = _ROTATION.sub("", file.path.name if file.roots else file.name)
-            fallback = file.service or ("" if len(files) == 1 or _NO_SERVICE.search(name) else name)
+            named = "" if file.service or len(files) == 1 or _NO_SERVICE.search(name) else name
+            fallback = file.service or named
             zone = file.zone or self._zone or "UTC"
             stem = turn(file.place or file.name)[0] if len(files) > 1 else ""
             one = Opened(len(self.files), file.name, body, changed, file.format, zone, fallback, stem)
@@ -169,6 +173,7 @@ class Scan:
                 continue
             opened.append(one)
             self.files.append(file)
+            self.file_names.append(named)
             self.facts.append(FileFacts(file.name, size=body.size))
             self._bodies.append(body)
         return settle(opened)
