@@ -139,6 +139,39 @@ async def test_a_worker_that_was_killed_while_the_model_thought_loses_nothing(de
     assert other
 
 
+class Slow:
+    """A model that answers when it is let."""
+
+    name = "slow"
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.asked, self.let = asyncio.Event(), asyncio.Event()
+
+    async def reply(self, request: ModelRequest, on_text: OnText) -> ModelReply:
+        self.asked.set()
+        await self.let.wait()
+        return await script(self._text).reply(request, on_text)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+async def test_a_model_that_thinks_for_long_overwrites_nothing_that_was_said_meanwhile(desk: World) -> None:
+    item = {**TOLD, "text": "the owner of billing is Ann", "key": "the owner of billing"}
+    learnt(desk, text="why 503? As you know the owner of billing is Ann")
+    model = Slow(json.dumps({"memories": [{**item, "quote": "the owner of billing is Ann"}]}))
+    thinking = asyncio.ensure_future(teaching(desk, model).teach("run-1"))
+    await model.asked.wait()
+    desk.pass_days(1 / 720)  # two minutes
+    # another agent, no more trusted than the model, has found out something newer
+    desk.remember("the owner of billing is Bob", key="owner of billing", source_kind="agent")
+    model.let.set()
+    assert [done.outcome for done in await thinking] == ["history"]
+    assert desk.texts("owner of billing") == ["the owner of billing is Bob"]
+    assert ("the owner of billing is Ann", "active") in texts(desk), "it held until then"
+
+
 async def test_a_claim_that_holds_is_nobody_elses(desk: World) -> None:
     learnt(desk)
     thinking = asyncio.ensure_future(teaching(desk, model := Stubborn()).teach("run-1"))
