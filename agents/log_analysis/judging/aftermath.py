@@ -18,6 +18,8 @@ from agents.log_analysis.scanning.table import Row
 _QUIET_SHARE, _QUIET = 0.1, 30.0
 #: … and its service writes so many lines meanwhile.
 _LINES = 5
+#: A line that was there before the trouble, and comes more often than this, does not say that the trouble is over.
+_OFTEN = 5
 #: What begins so long (seconds) after all other trouble was over is another incident.
 _DAY = 86_400.0
 
@@ -112,7 +114,12 @@ def aftermath(scan: Scan, summary: Summary, problem: Problem, trouble: Trouble |
     if end is None or summary.start is None or isnan(last.time):
         return Aftermath()
     later = [g for g in summary.groups.values() if g.last.time > last.time and g.level < Level.warning]
-    said = [_first_after(g, last) for g in later if RECOVERED.search(scan.profiles[g.template].message)]
+    began = problem.group.first.time if trouble is None else min(trouble.first.time, problem.group.first.time)
+    said = [
+        _first_after(g, last)
+        for g in later
+        if RECOVERED.search(scan.profiles[g.template].message) and not _usual(g, began)
+    ]
     recovered = min((row for row in said if row is not None), key=lambda r: r.time, default=None)
     quiet = end - last.time
     if quiet < max(_QUIET, _QUIET_SHARE * (end - summary.start)):
@@ -120,6 +127,11 @@ def aftermath(scan: Scan, summary: Summary, problem: Problem, trouble: Trouble |
     own = [g for g in later if _same(g, problem.group) and g.count >= _LINES]
     healthy = max(own, key=lambda g: g.count).last if own else None
     return Aftermath(recovered, healthy, quiet)
+
+
+def _usual(group: Group, began: float) -> bool:
+    """Tell whether a log has such lines often, and had them before the trouble: they tell of other, daily things."""
+    return group.first.time < began and group.count > _OFTEN
 
 
 def _first_after(group: Group, last: Row) -> Row | None:

@@ -46,6 +46,15 @@ _NAMED = re.compile(
     r"(?i)\b(?:user|username|name|login|account|owner|author|title|product|item|query|q|search|term|topic|channel|tag|file"
     r"|path|url|uri)[\"']?\s?[:= ]\s?[\"'“]?[\w@./-]{1,60}"
 )
+#: Where a line is on a setting, names that are joined of several words are names of settings; so is what has a number.
+_ON_SETTINGS = re.compile(
+    r"(?i)\bdeprecat\w*|\bobsolete\b|\b(?:options?|settings?|parameters?|propert(?:y|ies)|flags?|directives?|arguments?"
+    r"|config\w*|env(?:ironment)? variables?)\b|已弃用|废弃|配置项|参数"
+)
+_SETTING = re.compile(
+    r"(?<![\w.-])-{0,2}(?:[A-Za-z0-9]{1,40}[_.-]){1,8}[A-Za-z0-9]{1,40}(?![\w-])|(?<![\w-])--\w{1,40}"
+    r"|\b[a-z]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6}\b"
+)
 _FAILS = re.compile(
     r"(?i)fail|error|unavail|unable|cannot|refus|timed? ?out|\b5\d\d\b|invalid|down\b|lost|returned|respon"
 )
@@ -150,7 +159,8 @@ def _problem(profile: Profile, group: Group, whole: Group) -> Problem | None:
             return None
         if kind.weight < SYMPTOM or well(profile.message):
             return None
-        if group.level < Level.warning and not kind.pattern.search(_NAMED.sub(" ", profile.message)):
+        named = _NAMED.sub(" ", profile.message) if group.level < Level.warning else profile.message
+        if not kind.pattern.search(unset(named)):
             return None
     return _judged(profile, group, whole, kind or ERROR)
 
@@ -162,6 +172,11 @@ def _judged(profile: Profile, group: Group, whole: Group, kind: Kind) -> Problem
     early = any(whole.parts[:EARLY])  # what begins later and stays has changed something
     chronic = whole.spread >= CHRONIC_SHARE and early and not burst
     return Problem(group, profile, kind, chronic, burst)
+
+
+def unset(message: str) -> str:
+    """Return a message without the names of settings, where it is on settings: `kill_timeout` is no timeout."""
+    return _SETTING.sub(" ", message) if _ON_SETTINGS.search(message) else message
 
 
 def readable(message: str) -> str:

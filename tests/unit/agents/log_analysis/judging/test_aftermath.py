@@ -36,6 +36,15 @@ def test_recovery_and_quiet(scan_of: Callable[..., Scan], last: int, said: bool)
         assert after.healthy.time > problems(scan, summary)[0].group.last.time
 
 
+def test_what_is_said_all_day_is_no_recovery(scan_of: Callable[..., Scan]) -> None:
+    rows = [f"{stamp(n)} INFO retry succeeded after {n % 3} attempts" for n in range(0, 1000, 40)]
+    rows += [f"{stamp(n)} ERROR connection refused by db" for n in range(301, 600, 10)]
+    scan = scan_of("\n".join(sorted(rows)))
+    summary = summarise(scan)
+    found = problems(scan, summary)
+    assert aftermath(scan, summary, found[0], trouble_of(found)).recovered is None
+
+
 @pytest.mark.parametrize("text", ["pool recovered", "back to normal", "reconnected to redis", "数据库已恢复"])
 def test_words_of_recovery(text: str) -> None:
     assert RECOVERED.search(text)

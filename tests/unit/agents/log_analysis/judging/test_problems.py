@@ -81,3 +81,20 @@ def test_what_complains_again_and_again_is_a_possible_cause_where_nothing_is_wor
     assert all(0 < problem.score < 0.4 for problem in found)
     worse = scan_of("\n".join([*rows, "2026-11-28T08:20:00Z ERROR node: disk is full"]))
     assert [p.kind.key for p in problems(worse, summarise(worse))] == ["disk_full"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("WARN option drain_timeout is deprecated; use stop-timeout (no effect)", False),
+        ("WARN unknown setting server.tls.certificate.expired_days, ignored", False),
+        ("WARN the flag --timeout is obsolete", False),
+        ("WARN property connectTimeout is not used any more", False),
+        ("WARN request_timeout: no answer from the ledger", True),
+        ("WARN option drain_timeout: the ledger timed out", True),
+    ],
+)
+def test_a_word_of_trouble_in_the_name_of_a_setting_is_none(scan_of, line: str, found: bool) -> None:
+    rows = [f"2026-11-28T08:00:{n:02}Z {line if n % 3 == 1 else f'INFO served {n}'}" for n in range(60)]
+    scan = scan_of("\n".join(rows))
+    assert bool(problems(scan, summarise(scan))) is found
