@@ -15,6 +15,7 @@ from agents.log_analysis.judging.restarts import restarts
 from agents.log_analysis.judging.series import series
 from agents.log_analysis.judging.silences import Silence, silences
 from agents.log_analysis.judging.traces import Trace, traces
+from agents.log_analysis.judging.volume import step_of
 from agents.log_analysis.reading import Reading
 from agents.log_analysis.scanning.summary import Summary
 
@@ -40,7 +41,7 @@ def _trace(reading: Reading, trace: Trace) -> _Row:
         "services": names,
         "templates": sorted(trace.templates),
         "time": iso(trace.first.time),
-        **reading.spot(trace.first.file, trace.frame_line),
+        **reading.spot(trace.first.file, trace.frame_line, trace.frame.split(" (")[0]),
         "root": reading.spot(trace.first.file, trace.root_line),
     }
     return {**row, "at_least": True} if trace.partial else row
@@ -140,4 +141,23 @@ def turn_rows(reading: Reading, summary: Summary, changes: Sequence[Change]) -> 
             "line": summary.groups[c.template].first.line,
         }
         for c in sorted(known, key=weight)[:_TURNS]
+    ]
+
+
+def step_rows(reading: Reading, summary: Summary, file: int | None) -> list[_Row]:
+    """Return, in the shape of a change point, when the whole log got more or fewer lines and stayed so."""
+    step = step_of(reading.scan, summary, file) if series(reading.scan, summary, file).timed else None
+    if step is None:
+        return []
+    first = next(r for r in reading.scan.table if r.time >= step.moment and file in (None, r.file))
+    return [
+        {
+            "of": "log",
+            "time": iso(step.moment),
+            "direction": "up" if step.fold > 1 else "down",
+            "fold": float(f"{step.fold:.2g}"),
+            "template": "all kinds of lines",
+            "level": Level.unknown.name,
+            "line": first.line,
+        }
     ]

@@ -21,8 +21,13 @@ _BY_CHANCE = 0.5
 _Row = dict[str, Any]
 
 
-def before_rows(reading: Reading, summary: Summary, found: Sequence[Problem], began: str) -> list[_Row]:
-    """Return the rare lines just before the onset, the nearest first; none where a log has many rare lines."""
+def before_rows(
+    reading: Reading, summary: Summary, found: Sequence[Problem], began: str, changes: Sequence[_Row]
+) -> list[_Row]:
+    """Return the rare lines just before the onset, the nearest first; none where a log has many rare lines.
+
+    What is told as one of the `changes` is not told again.
+    """
     if not began or summary.start is None or summary.end is None:
         return []
     onset = datetime.fromisoformat(began).timestamp()
@@ -40,6 +45,8 @@ def before_rows(reading: Reading, summary: Summary, found: Sequence[Problem], be
     if elsewhere * _SHORTLY > _BY_CHANCE * max(_SHORTLY, summary.end - summary.start):
         return []
     near.sort(key=lambda group: onset - group.first.time)
+    told = {(row["source"], row["line"]) for row in changes}
+    near = [g for g in near if (reading.name(g.first.file), g.first.line) not in told]
     return [
         {**reading.at(group.first), "message": reading.text(scan.profiles[group.template].message, _SAID)}
         for group in near[:_TOLD]

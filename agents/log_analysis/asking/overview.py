@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,7 @@ from agents.log_analysis.asking.digest import (
     path_rows,
     restart_rows,
     silence_rows,
+    step_rows,
     trace_rows,
     turn_rows,
     turns,
@@ -19,6 +21,7 @@ from agents.log_analysis.asking.measures import slow_rows
 from agents.log_analysis.asking.suspects import PROBLEMS, onset_of, suspects, trouble_row
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
+from agents.log_analysis.judging.precedence import Problem
 from agents.log_analysis.judging.problems import problems
 from agents.log_analysis.judging.recordings import second
 from agents.log_analysis.reading import ANSWER_BYTES, Reading, fit
@@ -85,14 +88,13 @@ def overview_of(
         **({"begins_in_trouble": True} if begins else {}),
         "problem_count": len(found) + len(rows) - min(len(found), PROBLEMS),
         "problems": rows,
-        **_changes(reading, summary, file, onset),
-        "before": [] if begins else before_rows(reading, summary, found, onset),
+        **_led_up(reading, summary, found, file, onset, begins=begins),
         "traces": trace_rows(reading, summary, file),
         "slow": [row for row in measured if not row["alarm"]],
         "restarts": restart_rows(reading, summary, file),
         "paths": path_rows(reading, file) if found else {},
         "silences": silence_rows(reading, summary, file),
-        "turns": turn_rows(reading, summary, changes),
+        "turns": [*step_rows(reading, summary, file), *turn_rows(reading, summary, changes)],
         **({"new": []} if begins else _new(reading, summary, onset)),
         "top": _top(reading, summary),
         **_rare(reading, summary),
@@ -137,6 +139,21 @@ def _services(reading: Reading, summary: Summary) -> dict[str, int]:
         reading.text(reading.scan.services[n], 60): c for n, c in summary.services.most_common(_SERVICES) if n
     }
     return named if len(named) > 1 else {}
+
+
+def _led_up(
+    reading: Reading,
+    summary: Summary,
+    found: Sequence[Problem],
+    file: int | None,
+    onset: str,
+    *,
+    begins: bool,
+) -> _Row:
+    """Return what stands before the onset: deploys and other changes, and lines that are rare but called nothing."""
+    listed = _changes(reading, summary, file, onset)
+    before = [] if begins else before_rows(reading, summary, found, onset, listed["changes"])
+    return {**listed, "before": before}
 
 
 def _changes(reading: Reading, summary: Summary, file: int | None, began: str) -> _Row:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from math import isnan
@@ -18,7 +17,7 @@ from agents.log_analysis.judging.changepoints import Change
 from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.precedence import Problem
 from agents.log_analysis.judging.problems import readable
-from agents.log_analysis.reading import Reading
+from agents.log_analysis.reading import Reading, counts_in
 from agents.log_analysis.scanning.summary import Summary
 
 #: Rows of problems; the answer is cut to its budget besides. So many have all that is known of them.
@@ -29,7 +28,6 @@ _RISES = ("start", "up", "burst")
 #: Kinds that follow from waiting, and by how much what kept them waiting goes before them.
 _WAITED = ("timeout", "pool_exhausted", "dependency_failed", "retry", "probe_failed", "backlog")
 _ROOT = 0.01
-_COUNT = re.compile(r"(?<![\w.-])\d{1,12}(?= (?:of|lines)\b)|(?<=a sample of )\d{1,12}")
 
 _Row = dict[str, Any]
 
@@ -109,7 +107,7 @@ def _raise_roots(slow: list[_Row], rows: list[_Row]) -> None:
 
 def _placed(told: str) -> _Row:
     """Return where lines come from, with its numbers as such: an answer in any language may say them."""
-    return {"where": told, "where_counts": [int(number) for number in _COUNT.findall(told)]}
+    return {"where": told, "where_counts": counts_in(told)}
 
 
 def _names(reading: Reading, services: Counter[int]) -> list[str]:

@@ -11,7 +11,7 @@ from agents.log_analysis.judging.entities import concentration
 from agents.log_analysis.judging.restarts import restarts
 from agents.log_analysis.judging.series import BUCKETS, COARSE, series
 from agents.log_analysis.judging.silences import Silence, silences
-from agents.log_analysis.reading import Reading, fit
+from agents.log_analysis.reading import Reading, counts_in, fit
 from agents.log_analysis.scanning.summary import summarise
 
 #: Rows of each list.
@@ -79,6 +79,7 @@ def _group(reading: Reading, file: int | None, group: list[Change], *, timed: bo
     }
     if where := concentration(scan, group[0].template, file):
         answer["where"] = reading.text(where, 160)
+        answer["where_counts"] = counts_in(answer["where"])
     return answer
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agents.log_analysis.formats.levels import Level
+from agents.log_analysis.judging.unfolding import unfolded
 from agents.log_analysis.scanning.scan import Scan
 from agents.log_analysis.scanning.summary import Summary
 from agents.log_analysis.scanning.table import Row
@@ -38,7 +39,7 @@ _LIBRARY = re.compile(
 )
 _NAME = (
     r"((?:[A-Za-z_$][\w$]{0,80}[.:]{1,2}){0,12}[A-Z][\w$]{0,80}(?:Exception|Error|Throwable|Fault|Exit|Interrupt)"
-    r"|panic|fatal error)"
+    r"|Error|panic|fatal error)"
 )
 _TYPE = re.compile(
     rf"^\s*(?:Caused by: |---> |Uncaught |Unhandled exception\W+|Exception in thread \S+ )?{_NAME}\b"
@@ -71,18 +72,18 @@ def traces(scan: Scan, summary: Summary, file: int | None) -> list[Trace]:
     """Return the groups of traces, the most frequent first; of a kind of line with very many, the first are read."""
     groups: dict[tuple[str, str], Trace] = {}
     seen: Counter[int] = Counter()
-    for row, lines in _events(scan, summary, file):
+    for row, read in _events(scan, summary, file):
         template = scan.miner.final(row.template)
         seen[template] += 1
+        places, lines = zip(*unfolded(read), strict=True) if read else ((), ())
         root, offset = _root(lines)
-        found = own_frame(lines[offset:]) or own_frame(lines)
+        below = own_frame(lines[offset:])
+        found = below or own_frame(lines)
         if not root or found is None:
             continue
         at, frame = found
-        start = offset if own_frame(lines[offset:]) else 0
-        trace = groups.setdefault(
-            (root, frame), Trace(root, frame, row, row.line + start + at, row.line + offset)
-        )
+        shown, named = places[(offset if below else 0) + at], places[offset]
+        trace = groups.setdefault((root, frame), Trace(root, frame, row, row.line + shown, row.line + named))
         trace.count += 1
         trace.services[row.service] += 1
         trace.templates.add(template)
@@ -91,7 +92,7 @@ def traces(scan: Scan, summary: Summary, file: int | None) -> list[Trace]:
     return sorted(groups.values(), key=lambda t: (-t.count, t.first.line))
 
 
-def own_frame(lines: list[str]) -> tuple[int, str] | None:
+def own_frame(lines: Sequence[str]) -> tuple[int, str] | None:
     """Return offset and name of the own frame nearest to where it was raised; a library's where no frame is own."""
     frames = [(n, *found) for n, text in enumerate(lines) if (found := _frame(text))]
     if not frames:
@@ -114,7 +115,7 @@ def _frame(text: str) -> tuple[str, bool] | None:
     return None
 
 
-def _root(lines: list[str]) -> tuple[str, int]:
+def _root(lines: Sequence[str]) -> tuple[str, int]:
     """Return the innermost exception's type and the offset of its line."""
     best = ("", 0)
     python = any(text.startswith("Traceback (") for text in lines)

@@ -13,6 +13,7 @@ from agents.log_analysis.judging.changepoints import changes_of
 from agents.log_analysis.judging.restarts import restarts
 from agents.log_analysis.judging.silences import silences
 from agents.log_analysis.reading import ANSWER_BYTES
+from agents.runtime.claims import claims
 from kernel.errors import Correctable
 from ops.bench.alarms import TOP, alarmed, confusion, minutes, read, strip_labels
 from tests.support import healthy_logs, log_scans
@@ -135,6 +136,10 @@ async def test_two_files_are_compared_and_the_failing_service_is_named(desk, log
     assert {row["level"] for row in answer["new"]} == {"error"}
     assert answer["vanished_total"] == answer["more_total"] == 0
     assert answer["services"][0]["service"] == "store"
+    for row in answer["services"]:  # an answer in Chinese says the numbers of the reasons in words of its own
+        said = {claim.value for reason in row["reasons"] for claim in claims(reason) if claim.kind == "count"}
+        assert said
+        assert said <= set(row["reason_counts"])
     assert all(row["q"] < 0.01 for row in answer["fewer"])
 
 

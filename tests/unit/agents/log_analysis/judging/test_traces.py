@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,3 +101,21 @@ def test_of_very_many_traces_the_first_are_read_and_it_is_said(
     scan = scan_of("\n".join([JAVA] * lines))
     (trace,) = traces(scan, summarise(scan), None)
     assert (trace.count, trace.partial) == (count, partial)
+
+
+def test_traces_in_a_field_or_in_the_lines_of_a_container_are_grouped_too(scan_of: Callable) -> None:
+    head, *trace = JAVA.split("\n")
+    stack = {"ts": "2026-01-01T00:00:00Z", "level": "error", "msg": "order failed", "stack": "\n".join(trace)}
+    node = {**stack, "stack": "Error: no route\n    at pay (/srv/app/pay.js:12:3)"}
+    wrapped = [
+        json.dumps({"log": f"{x}\n", "stream": "stderr", "time": "2026-01-01T00:00:00Z"})
+        for x in (head, *trace)
+    ]
+    for lines, frame, line in (
+        ([json.dumps(stack)], "com.shop.orders.Database.open (Database.java:31)", 1),
+        ([json.dumps(node)], "pay (pay.js:12)", 1),
+        (wrapped, "com.shop.orders.Database.open (Database.java:31)", 7),
+    ):
+        scan = scan_of("\n".join(lines * 3))
+        (found,) = traces(scan, summarise(scan), None)
+        assert (found.frame, found.frame_line, found.count) == (frame, line, 3)
