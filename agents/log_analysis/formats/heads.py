@@ -25,13 +25,19 @@ _SPANS = re.compile(r"(?:[\w.-]{1,60}\{[^{}]{0,300}\}:){1,6} ?(?=[\w:]{2,80}: )"
 #: Where a line was written: `pkg/file.go:12`, in a column or before a sign.
 _CALLER = re.compile(r"[\w./@+-]{1,160}\.[a-z]{1,5}:\d{1,6}(?:\t| > )")
 _COLUMN = re.compile(r"([A-Za-z][\w./-]{1,60})\t(?=[^\t])")
-#: `ERROR:name:text` of Python, `ERROR in name: text` of Flask, `ERROR/MainProcess] text` of Celery.
-_TIGHT = re.compile(r"(?::([A-Za-z_][\w.-]{0,60}):(?=\S)| in (\w[\w.]{0,60}): |/[\w:-]{2,40}\] )")
+#: `ERROR:name:text` of Python, `ERROR in name: text` of Flask, `ERROR/MainProcess] text` of Celery,
 #: `ERROR -- name: text` of Ruby.
-_PROGRAM = re.compile(r" -- (\w[\w.:-]{0,60}): ")
+_TIGHT = re.compile(
+    r"(?::([A-Za-z_][\w.-]{0,60}):(?=\S)| in (\w[\w.]{0,60}): |/[\w:-]{2,40}\] | -- (\w[\w.:-]{0,60}): )"
+)
+_TIGHTLY = (":", "/", " in ", " -- ")
+#: What most heads are, asked first: a class and a sign.
+_USUAL = re.compile(
+    r"[ \t\-|:：,\]>)]*([A-Za-z_$][\w$]{0,60}(?:\.[A-Za-z_$][\w$-]{0,60}){1,14})(?: --? (?=\S)|\s{0,40}:\s)"
+)
 #: A class of at least three parts, whose message follows without a sign, or a request in brackets.
 _DOTTED = re.compile(r"([A-Za-z_]\w{0,60}(?:\.[\w$]{1,80}){2,12})\s(?=\S)")
-_REQUEST = re.compile(r"([A-Za-z_]\w{0,60}(?:\.[\w$]{1,80}){1,12}) \[([^\[\]]{1,200})\] ?")
+_REQUEST = re.compile(r"[ |]{0,4}([A-Za-z_]\w{0,60}(?:\.[\w$]{1,80}){1,12}) \[([^\[\]]{1,200})\] ?(--? )?")
 #: Names that only threads have, and names with a number, which have them too.
 _THREAD = re.compile(
     r"(?i)(?:main|background|\w{0,40}thread\S{0,60}"
@@ -65,6 +71,7 @@ _PLACED = re.compile(r"[^@]{0,100}?([A-Z]\w{1,60})(?:\$\w{1,60})?@\d{1,6}")
 #: Names of files, not of classes.
 _FILE = re.compile(r".*\.(?:py|go|js|ts|rb|java|cs|cpp|cc|c|rs|php)")
 _ITEMS = 6
+_NUMBERS = frozenset("-0123456789")
 
 
 class Head(NamedTuple):
@@ -80,14 +87,15 @@ NOBODY = Head()
 
 def head(text: str) -> Head:
     """Return the head of what follows a level, up to the message."""
-    if text[:1] in ":/ " and (found := _TIGHT.match(text)):
-        return _named(found[1] or found[2] or "", found.end())
-    if text.startswith(" -- ") and (found := _PROGRAM.match(text)):
-        return _named(found[1], found.end())
+    if text.startswith(_TIGHTLY) and (found := _TIGHT.match(text)):
+        return _named(found[1] or found[2] or found[3] or "", found.end())
+    if found := _USUAL.match(text) or _REQUEST.match(text):
+        own = found.lastindex == 1 or found[3] or _ID.fullmatch(found[2]) or _thread(found[2])
+        return Head(found[1], "", found.end() if own else found.end(1) + 1)
     at = _edge(text, 0)
     if "\t" in text[:at]:
         return _columns(text, at)
-    if caller := _CALLER.match(text, at):
+    if " > " in text and (caller := _CALLER.match(text, at)):
         return Head(end=caller.end())
     items, at, dashed = _items(text, at)
     if "{" in text and (spans := _SPANS.match(text, at)):
@@ -96,9 +104,6 @@ def head(text: str) -> Head:
     if found and (named := _logger(found, bool(items or dashed))) is not None:
         application = _application([word for word, _ in items])
         return Head(application or named.service, "" if application else named.logger, found.end())
-    if found := _REQUEST.match(text, at):
-        own = _ID.fullmatch(found[2]) or _thread(found[2])
-        return Head(found[1], "", found.end() if own else found.end(1) + 1)
     if items and (found := _DOTTED.match(text, at)):
         return Head(found[1], "", found.end())
     return _bracketed(items)
@@ -160,7 +165,7 @@ def _items(text: str, at: int) -> tuple[list[tuple[str, int]], int, bool]:
     items: list[tuple[str, int]] = []
     process = False
     for _ in range(_ITEMS):
-        if found := _PROCESS.match(text, at):
+        if text[at : at + 1] in _NUMBERS and (found := _PROCESS.match(text, at)):
             process, at = True, found.end()
         if text[at : at + 1] not in ("[", "【", "(") or not (found := _BRACKET.match(text, at)):
             break

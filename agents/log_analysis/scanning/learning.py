@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agents.log_analysis.formats.documents import may_open
@@ -50,6 +50,10 @@ class Shape:
     numbers: tuple[Digits, ...]
     #: None: other digits of such a line may change what it comes to.
     known: dict[bytes, Known | None]
+    #: What kind of log the line is of that it was learned from, where nothing else had to be asked of that line.
+    form: str = ""
+    #: Keys that were met once: many never come again, and to learn one costs as much as to parse five lines.
+    met: set[bytes] = field(default_factory=set)
 
     def key(self, raw: bytes) -> bytes:
         """Return the parts of a line that tell its lines apart."""
@@ -87,10 +91,10 @@ class Learner:
         spans = _named(raw, key, names)
         if spans is None:
             return None
-        kept = (*spans, stamp.whole) if stamp else tuple(spans)
+        kept, form = (*spans, stamp.whole) if stamp else tuple(spans), probe.form
         if not probe.holds(raw, same, kept, numbers):
-            spans += probe.telling(raw, same, kept)
-        return Shape(stamp, tuple(spans), tuple(numbers), {}) if len(spans) <= _SPANS else None
+            spans, form = spans + probe.telling(raw, same, kept), ""
+        return Shape(stamp, tuple(spans), tuple(numbers), {}, form) if len(spans) <= _SPANS else None
 
     def form(self, line: Line, record: Record, names: Sequence[str], shape: Shape) -> str:
         """Return what kind of log a line of a shape is of; nothing where lines with its key may come to anything."""

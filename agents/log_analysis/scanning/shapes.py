@@ -21,7 +21,7 @@ _HEAD, _PLACES = 40, 8
 #: Longer lines seldom repeat, and their shapes would fill the memory.
 LINE_LIMIT = 2_000
 #: Bytes that all shapes of one file take at most, with what each takes besides its text.
-_MEMORY, _OVERHEAD = 24 << 20, 700
+_MEMORY, _OVERHEAD, _KEY = 24 << 20, 700, 100
 
 
 def shape_of(raw: bytes) -> bytes:
@@ -97,6 +97,7 @@ class Shapes:
         line = Line(raw, hexed(shape_of(raw)), text)
         learner = self._learner = self._learner or Learner(self._parser, self._moments)
         shape = self.known.get(line.key)
+        fresh = not isinstance(shape, Shape)
         if not isinstance(shape, Shape):
             shape = learner.shape(line, event.record, names)
             self.known[line.key] = shape or 0
@@ -106,7 +107,12 @@ class Shapes:
         place = shape.key(raw)
         if place in shape.known:  # parsed once more: as a sample, or because a trace went on it
             return
-        known.form = learner.form(line, event.record, names, shape)
+        if not fresh and place not in shape.met:
+            shape.met.add(place)
+            self._used += len(place) + _KEY
+            return
+        shape.met.discard(place)
+        known.form = (fresh and shape.form) or learner.form(line, event.record, names, shape)
         shape.known[place] = known if known.form else None
         self._used += len(line.key) + _OVERHEAD
 
