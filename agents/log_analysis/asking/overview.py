@@ -23,7 +23,7 @@ from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.precedence import Problem
 from agents.log_analysis.judging.problems import problems
-from agents.log_analysis.judging.recordings import second
+from agents.log_analysis.judging.recordings import begun, second
 from agents.log_analysis.reading import ANSWER_BYTES, Reading, fit
 from agents.log_analysis.scanning.summary import Group, Summary, summarise
 from agents.log_analysis.scanning.within import within
@@ -79,11 +79,13 @@ def overview_of(
     found, split = second(scan, summary, problems(scan, summary, whole), file)
     changes, measured = turns(reading, summary, file), slow_rows(reading, summary, file)
     rows = suspects(reading, summary, found, changes, measured, file, whole)
-    begins = _begins(summary, onset := onset_of(found, rows) if split is None else iso(split))
+    onset = onset_of(found, rows) if split is None else iso(begun(scan, found, split))
+    begins = _begins(summary, onset)
     answer: _Row = {
         "asked": {"since": iso(since), "until": iso(until)},
         **_read(reading, summary, file),
         "onset": onset,
+        **({} if split is None else {"recording": iso(split)}),
         "trouble": trouble_row(reading, summary, found, file),
         **({"begins_in_trouble": True} if begins else {}),
         "problem_count": len(found) + len(rows) - min(len(found), PROBLEMS),

@@ -15,7 +15,7 @@ from agents.log_analysis.judging.aftermath import aftermath, following, trouble_
 from agents.log_analysis.judging.causes import rows_beside
 from agents.log_analysis.judging.changepoints import Change
 from agents.log_analysis.judging.durations import lasting
-from agents.log_analysis.judging.precedence import Problem
+from agents.log_analysis.judging.precedence import WARNINGS, Problem
 from agents.log_analysis.judging.problems import readable
 from agents.log_analysis.reading import Reading, counts_in
 from agents.log_analysis.scanning.summary import Summary
@@ -83,8 +83,11 @@ def trouble_row(reading: Reading, summary: Summary, found: list[Problem], file: 
 
 
 def onset_of(found: list[Problem], rows: list[_Row]) -> str:
-    """Return when the trouble began: the first appearance of the likeliest cause that is not chronic."""
-    for problem in found:
+    """Return when the trouble began: the first appearance of the likeliest cause that is not chronic.
+
+    A few warnings that name no cause by themselves are taken only where nothing else came up.
+    """
+    for problem in sorted(found, key=_faint):
         if not problem.chronic and not isnan(problem.group.first.time):
             beside = [row for row in rows_beside(rows, problem.group.template) if not row.get("chronic")]
             times: list[str] = [row["first"]["time"] for row in beside if row["first"]["time"]]
@@ -92,6 +95,11 @@ def onset_of(found: list[Problem], rows: list[_Row]) -> str:
     return next(
         (row["first"]["time"] for row in rows if row.get("alarm") and "rose" in row.get("timing", {})), ""
     )
+
+
+def _faint(problem: Problem) -> bool:
+    group = problem.group
+    return group.level < Level.error and group.count < WARNINGS and not problem.kind.alone
 
 
 def _raise_roots(slow: list[_Row], rows: list[_Row]) -> None:

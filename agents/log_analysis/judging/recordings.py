@@ -41,6 +41,20 @@ def second(
     return (found, None) if split is None else (of_second(scan, found, split, file), split)
 
 
+def begun(scan: Scan, found: list[Problem], split: float) -> float | None:
+    """Return when the second recording first tells of its likeliest problem that is not chronic; None without one."""
+    for problem in found:
+        if problem.chronic:
+            continue
+        if problem.group.first.time >= split:
+            return problem.group.first.time
+        final, wanted = scan.miner.final, problem.group.template
+        return min(
+            (r.time for r in scan.table if r.time >= split and final(r.template) == wanted), default=None
+        )
+    return None
+
+
 def of_second(scan: Scan, found: list[Problem], split: float, file: int | None = None) -> list[Problem]:
     """Return the problems of the second recording, the likeliest root first.
 

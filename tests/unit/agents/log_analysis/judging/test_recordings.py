@@ -4,7 +4,7 @@ from pathlib import Path
 
 from agents.log_analysis.judging.baselines import baseline
 from agents.log_analysis.judging.problems import problems
-from agents.log_analysis.judging.recordings import of_second, split_of
+from agents.log_analysis.judging.recordings import begun, of_second, second, split_of
 from tests.support.log_scans import START, log, read
 
 
@@ -47,3 +47,14 @@ def test_what_was_there_before_and_rose_is_no_old_story(tmp_path: Path) -> None:
 def test_one_log_with_a_pause_is_one_recording(tmp_path: Path) -> None:
     scan, summary = read(tmp_path, log(*_window(0.0, ill=False), *_window(400.0, ill=True)))
     assert split_of(scan, summary) is None
+
+
+def test_the_trouble_of_the_second_recording_begins_with_a_line_that_tells_of_it(tmp_path: Path) -> None:
+    scan, summary = read(tmp_path, log(*_window(0.0, ill=False)), log(*_window(9000.0, ill=True)))
+    found, split = second(scan, summary, problems(scan, summary))
+    assert split is not None
+    assert begun(scan, found, split) == START + 9200
+    rose = [p for p in found if p.profile.message.startswith("reply")]
+    assert begun(scan, rose, split) is None  # it is as it was
+    rose[0].chronic = False
+    assert begun(scan, rose, split) == START + 9000
