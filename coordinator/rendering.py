@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from coordinator.phrases import words_of
-from kernel.contracts import ActionOutcome
+from kernel.contracts import ActionOutcome, Evidence
 from kernel.neutral import neutralise, one_line
 from kernel.reports import Report, ReportMemory
 from kernel.states import CallState
@@ -63,22 +63,37 @@ def inert(text: str) -> str:
 
 
 def _findings(report: Report, say: Words) -> list[str]:
+    """Return the findings; what the answer has shown already is named by its place alone."""
     lines = []
-    told = "{number}. **{title}** ({severity}, score {score:.2f})"
+    head = "{number}. **{title}** ({severity}, score {score:.2f})"
     for number, finding in enumerate(report.findings, start=1):
         title, severity = say.title(finding.title), say.plain(finding.severity)
-        lines.append(say(told, number=number, title=inert(title), severity=severity, score=finding.score))
-        lines += [f"   - {_quoted(f'{e.source}:{e.line}')} {_quoted(e.quote)}" for e in finding.evidence]
+        lines.append(say(head, number=number, title=inert(title), severity=severity, score=finding.score))
+        seen = [e for e in finding.evidence if _shown(e, report.answer)]
+        if seen:
+            places = say(", ").join(_quoted(f"{e.source}:{e.line}") for e in seen)
+            lines.append(say("   - quoted above: {places}", places=places))
+        new = [e for e in finding.evidence if e not in seen]
+        lines += [f"   - {_quoted(f'{e.source}:{e.line}')} {_quoted(e.quote)}" for e in new]
         if (
             say is ENGLISH
         ):  # findings speak English, for what is learnt from them; the answer has them translated
-            lines += [f"   - speaks for it: {inert(one_line(reason))}" for reason in finding.reasons]
+            # an answer tells the reasons of the likeliest; the same words of another finding are said of that one
+            told = report.answer.split("\n") if number == 1 else []
+            reasons = [reason for reason in finding.reasons if f"- {reason}" not in told]
+            lines += [f"   - speaks for it: {inert(one_line(reason))}" for reason in reasons]
         against = "   - speaks against it: {where} {quote}"
         lines += [
             say(against, where=_quoted(f"{e.source}:{e.line}"), quote=_quoted(e.quote))
             for e in finding.against
         ]
     return lines
+
+
+def _shown(proof: Evidence, answer: str) -> bool:
+    """Tell whether the answer quotes a line at its place: a reader needs it once."""
+    place = f"{proof.source}:{proof.line} "
+    return any(place in line and proof.quote in line for line in answer.split("\n"))
 
 
 def _memory(memory: ReportMemory, say: Words) -> str:

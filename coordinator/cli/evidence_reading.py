@@ -1,7 +1,8 @@
-"""Reads the lines that prove a run's findings again, now and here, with the lines round each."""
+"""Reads the lines that a run's findings and answer quote again, now and here, with the lines round each."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -20,15 +21,38 @@ if TYPE_CHECKING:
 
 #: What became of a line since the run has read it.
 STANDS, CHANGED, GONE, OUT_OF_REACH = "stands", "changed", "gone", "not reachable"
+#: A line as an answer quotes it, in a list of its own: "- app.log:12  `ERROR pool exhausted`".
+_CITED = re.compile(
+    r"^- (?P<source>\S[^`\n]{0,1000}):(?P<line>[1-9]\d{0,11})  `(?P<quote>[^`\n]+)`$", re.MULTILINE
+)
+#: What stands in a quote for words of the line: where it was cut, and what differs among the lines of its kind.
+_LEFT_OUT = re.compile(r"…|<[A-Z_*]{1,20}>")
+_OF_ANSWER = "quoted in the answer"
 
 
 def evidence_rows(report: Report) -> list[dict[str, Any]]:
-    """Return each line that proves a finding, or speaks against it, with the finding's title."""
-    return [
+    """Return each line that proves a finding, or speaks against it, with the finding's title; then the answer's own."""
+    rows = [
         {"finding": finding.title, "against": against, **proof.model_dump(mode="json")}
         for finding in report.findings
         for against, proofs in ((False, finding.evidence), (True, finding.against))
         for proof in proofs
+    ]
+    proven = {(row["source"], row["line"], row["quote"]) for row in rows}
+    cited = [
+        (found["source"], int(found["line"]), found["quote"]) for found in _CITED.finditer(report.answer)
+    ]
+    return rows + [
+        {
+            "finding": _OF_ANSWER,
+            "against": False,
+            "of_answer": True,
+            "source": source,
+            "line": line,
+            "quote": quote,
+        }
+        for source, line, quote in dict.fromkeys(cited)
+        if (source, line, quote) not in proven
     ]
 
 
@@ -81,9 +105,21 @@ def _now(row: Mapping[str, Any], logs: Logs | None, why: str, context: int) -> d
     around = logs.context(proof.source, proof.line, context)
     if not around:
         return {"state": GONE, "note": "the source has no such line now", "context": []}
-    if logs.stands(proof.source, proof.line, proof.quote):
+    if logs.stands(proof.source, proof.line, proof.quote) or (row.get("of_answer") and _says(around, proof)):
         return {"state": STANDS, "note": "", "context": around}
     return {"state": CHANGED, "note": "the line does not say this any more", "context": around}
+
+
+def _says(around: Sequence[Mapping[str, Any]], proof: Evidence) -> bool:
+    """Tell whether a line says what an answer quotes of it: there a backtick is an apostrophe, and a kind has gaps."""
+    line = next((row["quote"] for row in around if row["line"] == proof.line), "").replace("`", "'")
+    place = 0
+    for piece in filter(None, map(str.strip, _LEFT_OUT.split(proof.quote))):
+        found = line.find(piece, place)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    return place > 0
 
 
 def _attached(sources: Sequence[Source], store: ArtifactStore, stack: ExitStack) -> dict[str, Path]:

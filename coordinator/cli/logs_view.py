@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from coordinator.cli import screen
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 CHANGES = ("new", "more", "vanished", "fewer", "rare")
 #: Characters of the longest bar of a histogram.
 _BAR = 60
+#: Empty parts shown before and after those that are only counted.
+_EMPTY = 2
 #: Below so many columns a table of templates has no room for its times.
 _ROOMY = 120
 #: Columns that a table must leave to its last one; where it cannot, rows stand below each other.
@@ -91,7 +95,8 @@ def print_templates(found: dict[str, Any], *, utc: bool) -> None:
     console.print(table)
     shown, total = len(found["templates"]), found["total"]
     more = f"; {total - shown:,} more: raise --limit" if shown < total else ""
-    screen.remark(f"{shown:,} of {total:,} templates, {found['events']:,} events{more}")
+    kinds, events = "template" if total == 1 else "templates", "event" if found["events"] == 1 else "events"
+    screen.remark(f"{shown:,} of {total:,} {kinds}, {found['events']:,} {events}{more}")
 
 
 def parameter(told: Mapping[str, Any]) -> str:
@@ -185,9 +190,25 @@ def print_histogram(found: dict[str, Any], *, utc: bool) -> None:
         screen.remark(f"{found['total']:,} lines with a time")
         return
     table = table_of("from", "count", "", right=("count",))
-    for row in found["buckets"]:
-        bar = "█" * max(1, round(row["count"] * _BAR / highest))
-        table.add_row(*map(cell, (when(row["from"], utc=utc), f"{row['count']:,}", bar)))
+    for several, rows in groupby(every_bucket(found), key=lambda row: not row["count"]):
+        shown = list(rows)
+        left = len(shown) - 2 * _EMPTY if several else 0
+        for number, row in enumerate(shown):
+            if left > 1 and number == _EMPTY:
+                table.add_row(cell(f"… {left:,} more"), cell("0"), cell(""))
+            if left <= 1 or not _EMPTY <= number < len(shown) - _EMPTY:
+                bar = "█" * max(bool(row["count"]), round(row["count"] * _BAR / highest))
+                bar += " a part of it: the window begins or ends here" if row.get("partial") else ""
+                table.add_row(*map(cell, (when(row["from"], utc=utc), f"{row['count']:,}", bar)))
     screen.out().print(table)
     untimed = f", {found['without_time']:,} without a time" if found.get("without_time") else ""
     screen.remark(f"{found['total']:,} lines in parts of {found['bucket_seconds']:g} s{untimed}")
+
+
+def every_bucket(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the buckets of a histogram with the empty ones, from the first to the last of its window."""
+    width = timedelta(seconds=found["bucket_seconds"])
+    begin, end = (datetime.fromisoformat(found[n]) for n in ("from", "to"))
+    rows = {round((datetime.fromisoformat(r["from"]) - begin) / width): r for r in found["buckets"]}
+    for number in range(max([round((end - begin) / width), *rows]) + 1):
+        yield rows.get(number) or {"from": (begin + number * width).isoformat(), "count": 0}

@@ -169,7 +169,7 @@ def erase(
     if as_json:
         screen.print_json({"namespace": namespace, "user": user, "erased": erased})
     else:
-        screen.remark(f"erased {erased} memories")
+        screen.remark("erased 1 memory" if erased == 1 else f"erased {erased} memories")
 
 
 def _confirm(name: str, namespace: str, user: str | None, *, as_json: bool) -> None:

@@ -40,14 +40,29 @@ def print_report(report: Report, console: Console) -> None:
             cells = (part.key, part.agent, state, part.worker, part.brain, str(part.attempts))
             table.add_row(*(Text(cell) for cell in cells))
         console.print(table)
-    usage = report.usage
+    console.print(_spent(report), markup=False)
+
+
+def _spent(report: Report) -> str:
+    """Return what a run took, in the language of its report."""
+    say, usage = words_of(report.language), report.usage
     seconds = report.timings.get("total_seconds")
-    spent = f"{seconds:.1f} s, " if seconds is not None else ""
-    console.print(
-        f"{spent}{usage.turns} turns, {usage.calls} calls, {usage.input_tokens + usage.output_tokens} tokens, "
-        f"${usage.cost:.4f}; planned by {report.planned_by or 'nobody yet'}; run {report.run_id}",
-        markup=False,
+    counts = (
+        ("turn", usage.turns),
+        ("call", usage.calls),
+        ("token", usage.input_tokens + usage.output_tokens),
     )
+    parts = [
+        *([] if seconds is None else [say("{seconds:.1f} s", seconds=seconds)]),
+        *(
+            say(f"{{count}} {one}" if count == 1 else f"{{count}} {one}s", count=count)
+            for one, count in counts
+        ),
+        f"${usage.cost:.4f}",
+    ]
+    planner = report.planned_by or say.plain("nobody yet")
+    spent = say(", ").join(parts)
+    return say("{spent}; planned by {planner}; run {run}", spent=spent, planner=planner, run=report.run_id)
 
 
 def print_evidence(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
@@ -59,9 +74,9 @@ def print_evidence(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
             console.print(Text(plain(title), style="bold"))
         state = row["state"] + (f": {row['note']}" if row["note"] else "")
         link = f"{row['source']}:{row['line']}"
-        side = "against" if row["against"] else "for"
+        side = "" if row.get("of_answer") else "against, " if row["against"] else "for, "
         console.print(
-            Text(plain(f"  {link}  ({side}, {state})"), style="" if row["state"] == "stands" else "yellow")
+            Text(plain(f"  {link}  ({side}{state})"), style="" if row["state"] == "stands" else "yellow")
         )
         if row["state"] != "stands":
             console.print(Text(plain(f"      quoted: {row['quote']}")))
@@ -70,7 +85,9 @@ def print_evidence(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
             told = f"    {'>' if cited else ' '} {line['line']:>6}  {line['quote']}"
             console.print(Text(plain(told), style="" if cited else "dim"))
     if not rows:
-        console.print("no finding, so no evidence", markup=False)
+        console.print(
+            "no line is quoted, in a finding or in the answer: there is none to read again", markup=False
+        )
 
 
 def print_waiting(run_id: str, approvals: list[ApprovalRow], console: Console) -> None:

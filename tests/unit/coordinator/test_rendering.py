@@ -57,3 +57,23 @@ def test_words_of_a_model_in_reasons_and_proofs_are_inert_too(cut: str) -> None:
     outside = re.sub(r"(?<![`\\])(`+)(?!`)[^\n]+?(?<!`)\1(?!`)", "", text)
     assert "evil" not in outside.replace("! [x] (hxxps[:]//evil.example)", "")
     assert len([line for line in text.split("\n") if "evil" in line]) == 4
+
+
+def test_what_the_answer_shows_is_not_said_again_below_it() -> None:
+    first, second = (Evidence(source="a.log", line=n, quote=f"ERROR {n}") for n in (1, 12))
+    findings = [
+        Finding(title="one", evidence=[first, second], reasons=["it came first", "it is loud"]),
+        Finding(title="other", evidence=[second], reasons=["it came first"]),
+    ]
+    answer = "Because.\n- a.log:1  `ERROR 1`\n\nWhat speaks for it:\n- it came first"
+    report = Report(run_id="r", state="succeeded", answer=answer, findings=findings)
+    below = markdown(report).split("## Findings")[1].strip().split("\n")
+    assert below == [
+        "1. **one** (error, score 0.50)",
+        "   - quoted above: `a.log:1`",
+        "   - `a.log:12` `ERROR 12`",
+        "   - speaks for it: it is loud",
+        "2. **other** (error, score 0.50)",
+        "   - `a.log:12` `ERROR 12`",
+        "   - speaks for it: it came first",
+    ]

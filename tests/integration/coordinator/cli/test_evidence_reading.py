@@ -56,6 +56,31 @@ def test_a_line_in_place_stands_with_the_lines_round_it(tmp_path: Path, store: A
     assert [row["line"] for row in second["context"]] == [1, 2]
 
 
+def test_the_lines_that_an_answer_quotes_are_read_again_too(tmp_path: Path, store: ArtifactStore) -> None:
+    log = tmp_path / "app.log"
+    log.write_text("INFO `a` start\nERROR pool 12 exhausted\nINFO end\n", encoding="utf-8")
+    quotes = {1: "INFO 'a' start", 2: "ERROR pool <*> exhausted", 3: "INFO the end"}
+    told = "\n".join(
+        ["3 lines, the first at 10:00 (app.log:1).", *(f"- app.log:{n}  `{q}`" for n, q in quotes.items())]
+    )
+    counted = Report(run_id="r-1", state="succeeded", answer=told)
+    rows = reread(counted, [Source(name="app.log", path=str(log))], store)
+    assert [(row["line"], row["state"], row["quote"]) for row in rows] == [
+        (1, "stands", quotes[1]),
+        (2, "stands", quotes[2]),
+        (3, "changed", quotes[3]),
+    ]
+    assert not all_stand(rows)
+
+
+def test_a_line_that_a_finding_quotes_too_is_read_once(tmp_path: Path, store: ArtifactStore) -> None:
+    log = tmp_path / "app.log"
+    log.write_text("\n".join(LINES), encoding="utf-8")
+    told = report(proof("app.log")).model_copy(update={"answer": "- app.log:2  `ERROR pool exhausted`"})
+    [row] = reread(told, [Source(name="app.log", path=str(log))], store)
+    assert (row["finding"], row["state"]) == ("pool", "stands")
+
+
 def test_an_attached_file_is_read_from_the_store(store: ArtifactStore) -> None:
     artifact = store.put_bytes("\n".join(LINES).encode())
     [row] = reread(report(proof("app.log")), [Source(name="app.log", artifact=artifact)], store, 0)

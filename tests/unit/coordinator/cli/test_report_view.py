@@ -7,7 +7,7 @@ from rich.console import Console
 
 from coordinator.cli.report_view import print_evidence, print_report
 from coordinator.rendering import markdown
-from kernel.contracts import Evidence, Finding
+from kernel.contracts import Evidence, Finding, Usage
 from kernel.reports import AssignmentSummary, Report
 
 QUOTES = ["run `id`", "`whole`", "two `` in a row", "none", "'", "`"]
@@ -70,3 +70,29 @@ def test_who_did_what_is_told_in_the_language_of_the_report() -> None:
     for word in ("分工", "状态", "已完成", "analyse"):
         assert word in text
     assert "Who did what" not in text
+
+
+@pytest.mark.parametrize(
+    ("language", "foot"),
+    [
+        ("", "1.5 s, 1 turn, 2 calls, 0 tokens, $0.0000; planned by nobody yet; run r"),
+        ("zh", "1.5 秒，1 轮，2 次调用，0 个词元，$0.0000；规划者：尚无；运行 r"),
+    ],
+)
+def test_what_a_run_took_is_told_in_the_language_of_its_report(language: str, foot: str) -> None:
+    timings, usage = {"total_seconds": 1.5}, Usage(turns=1, calls=2)
+    report = Report(
+        run_id="r", state="succeeded", answer="a", language=language, timings=timings, usage=usage
+    )
+    console = Console(width=200, color_system=None, highlight=False)
+    with console.capture() as capture:
+        print_report(report, console)
+    assert capture.get().splitlines()[-1] == foot
+
+
+def test_a_line_of_an_answer_speaks_for_nothing() -> None:
+    row = {"finding": "quoted", "against": False, "of_answer": True, "source": "s", "line": 2, "quote": "q"}
+    console = Console(width=100, color_system=None, highlight=False)
+    with console.capture() as capture:
+        print_evidence([{**row, "state": "stands", "note": "", "context": []}], console)
+    assert capture.get().splitlines() == ["quoted", "  s:2  (stands)"]
