@@ -26,6 +26,7 @@ def observations(overview: _Row, findings: list[Finding], say: Words) -> list[st
     if not findings:  # who fell silent for good has been told
         quiet = [row for row in quiet if not (row.get("open") and row["of"] == "service")] or quiet[1:]
     texts = [silence(row, say) for row in quiet]
+    texts += [_step(row, say) for row in overview.get("turns", []) if row.get("of") == "log"]
     if not findings:
         texts += [text for text in (_warned(overview, say), _seldom(overview, say)) if text]
     if restarts := overview.get("restarts", []):
@@ -67,6 +68,12 @@ def silence(row: _Row, say: Words) -> str:
         forward = " Its stamps name no zone: clocks that are put forward leave out such an hour."
         return text + say(forward) if row.get("clock") else text
     return say("{name} is silent for {told}, from {start} to {end}.", name=code(row.get("name", "")), **told)
+
+
+def _step(row: _Row, say: Words) -> str:
+    """Return that the whole log got more or fewer lines."""
+    text = "From {time} on the log has {fold} times as many lines as before, of all kinds, to its end."
+    return say(text, time=row["time"], fold=row["fold"])
 
 
 def _ends(row: _Row, troubles: list[str]) -> bool:

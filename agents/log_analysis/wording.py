@@ -21,8 +21,8 @@ ZH: Phrases = {
     "Most likely cause": "最可能的原因",
     "Possible cause": "可能的原因",
     "{sure} (score {score:.2f}): {title}": "{sure}（可信度 {score:.2f}）：{title}",
-    " Only the {events} events of the window asked about were judged: {start} to {end}.": (
-        "只看了所问时间段（{start} 至 {end}）内的 {events} 条记录。"
+    " Only the {events} events around what was asked about were judged: {start} to {end}.": (
+        "只看了所问时间前后（{start} 至 {end}）的 {events} 条记录。"
     ),
     "Other candidates:": "其他可能：",
     "Services by what changed between the two windows: {told}.": "按两个时间段之间的变化排列的服务：{told}。",
@@ -135,6 +135,9 @@ ZH: Phrases = {
     "The log is silent for {told}, from {start} to {end}.": "日志从 {start} 到 {end} 沉默了 {told}。",
     "From {start} on no line is of level {level} or below; those above go on: its level may be raised.": (
         "自 {start} 起不再有 {level} 及以下级别的行，更高级别的行照旧：日志级别可能已调高。"
+    ),
+    "From {time} on the log has {fold} times as many lines as before, of all kinds, to its end.": (
+        "自 {time} 起直到结束，日志的行数是此前的 {fold} 倍，各类行都是如此。"
     ),
     " Its stamps name no zone: clocks that are put forward leave out such an hour.": (
         "其时间戳未注明时区：时钟拨快时恰好会缺这样一个小时。"
