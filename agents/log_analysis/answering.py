@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.log_analysis.charges import charge
 from agents.log_analysis.judging.causes import rank, top_rows
 from agents.log_analysis.kinds import SLOW
-from agents.log_analysis.mentioned import absent, is_lookup, lines_of_ids
+from agents.log_analysis.mentioned import absent, is_lookup, lines_of_ids, none_held, premise
 from agents.log_analysis.observed import observations, quoted
 from agents.log_analysis.orders import not_followed
 from agents.log_analysis.paragraphs import harmless, not_found, others, outside, shapes, suspects, verdict
@@ -41,13 +42,21 @@ def conclude(view: TurnView, overview: dict[str, Any], *, lead: str = "") -> Out
     looked_up = [c for c in searches if is_lookup(c, request)]
     searches = [c for c in searches if c not in looked_up]
     said = verdict(shown, overview, top_rows(overview), say, brief=brief, why=asks_why(request))
+    looks = view.calls("overview")
+    whole = (looks[0].value if looks else None) or overview
+    lacking = absent(request, looked_up, f"{lead} {said}", say, found=bool(shown))
+    assumed = premise(request, looked_up, whole, say)
+    first = assumed or not shown or none_held(request, looked_up)  # else the cause comes first
     paragraphs = [
         lead,
-        absent(request, looked_up, f"{lead} {said}", say, found=bool(shown)),
+        charge(request, overview, say),
+        assumed,
+        lacking if first else "",
         lines_of_ids(request, looked_up, say),
         said,
+        "" if first else lacking,
     ]
-    if not shown and (looks := view.calls("overview")):
+    if not shown and looks:
         paragraphs.append(outside(looks[0].value or {}, overview, say))
     if not brief:
         paragraphs += [others(shown, say)] if len(shown) > 1 else []

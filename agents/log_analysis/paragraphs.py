@@ -161,7 +161,7 @@ def _window(overview: _Row, say: Words) -> str:
     asked = overview.get("asked") or {}
     if not any(asked.values()):
         return ""
-    text = " Only the {events} events of the window asked about were judged: {start} to {end}."
+    text = " Only the {events} events around what was asked about were judged: {start} to {end}."
     start, end = asked["since"] or say("the beginning"), asked["until"] or say("the end")
     return say(text, start=start, end=end, events=overview.get("events", 0))
 

@@ -9,7 +9,18 @@ ANSWERS_ZH: Phrases = {
     "lines of level {level} or worse": "行 {level} 及以上级别的日志",
     "lines of the kind {kind}": "行 {kind} 类日志",
     "lines that say that a login failed": "行记录登录失败的日志",
-    "In all, {total} lines hold {words}.": "含有 {words} 的日志共 {total} 行。",
+    "In all, {total} lines have {words}, or other words for it.": "含有 {words} 或同义词的日志共 {total} 行。",
+    "lines of level {level}": "行 {level} 级别的日志",
+    "lines of level {level} with {pattern}": "行含 {pattern} 的 {level} 级别日志",
+    "Of {count} {what} {named} name a {by}:": "共 {count} {what}，其中 {named} 行有 {by}：",
+    " The other {none} {by} of the log have none.": "日志中其余 {none} 个 {by} 没有。",
+    "- and {count} more of them": "- 另有 {count} 个",
+    "{by} {name} has none of the {total} {what}.": "{by} {name} 没有：{total} {what}均不属于它。",
+    "{by} {name} has {count} of {total} {what}, the first of them {first}.": (
+        "{by} {name} 占 {total} {what}中的 {count}，首行为 {first}。"
+    ),
+    "{what} of {by} {name}": "{what}（{by} {name}）",
+    "These have them:": "它们属于：",
     "lines with {pattern}": "行含 {pattern} 的日志",
     "the beginning": "开头",
     "the end": "结尾",
@@ -47,6 +58,25 @@ ANSWERS_ZH: Phrases = {
     ),
     "Hardly ever seen, and shortly before the trouble:": "极少出现、且就在异常之前的日志行：",
     "No line holds {words}; this is what the log does tell of:": "没有含 {words} 的行；日志中实际记录的是：",
+    "From {start} to {end} no line is of level error or worse.": "{start} 至 {end} 没有 error 及以上级别的日志行。",
+    "{count} of the {total} lines with {word} are of level error or worse, first at {time} ({where}).": (
+        "含 {word} 的 {total} 行中有 {count} 行为 error 及以上级别，首次于 {time}（{where}）。"
+    ),
+    "None of the {total} lines with {word} is of level error or worse.": (
+        "含 {word} 的 {total} 行中没有一行为 error 及以上级别。"
+    ),
+    "No line with {word} is of level error or worse from {start} to {end}.": (
+        "{start} 至 {end} 没有含 {word} 的 error 及以上级别的日志行。"
+    ),
+    "Not shown: no line of the log tells of a change.": "没有依据：日志中没有任何变更记录。",
+    "Not proven: lines tell of changes, but not when.": "无法证实：日志记录了变更，但没有时间。",
+    "Hardly: the trouble began at {began}, and the first change that the log tells of came later, at {time}.": (
+        "可能性不大：异常始于 {began}，而日志中最早的变更在其后，时间 {time}。"
+    ),
+    "Possible, not proven: a change came {told} before the trouble began; no line says that it is the cause.": (
+        "有可能，但未证实：异常开始前 {told} 有一次变更；没有日志行说明它就是原因。"
+    ),
+    " Another came {told} after its last line.": "异常最后一行之后 {told} 又有一次变更。",
     "New:": "新增：",
     "More often:": "增多：",
     "Vanished:": "消失：",

@@ -53,6 +53,9 @@ class Span:
         return Span(_iso(moment - _BEFORE), _iso(moment + _BEFORE))
 
 
+NO_SPAN = Span()
+
+
 def span_of(request: str, start: str, end: str) -> Span:
     """Return the window a request speaks of; a bare clock time is one inside the log's own `start` to `end`."""
     if not start or not end:

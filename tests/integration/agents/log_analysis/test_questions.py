@@ -135,7 +135,7 @@ async def test_the_ranking_of_causes_is_that_of_the_window_asked_about(
     await desk.check_evidence(analysis)
     first = analysis.outcome.answer.split("\n\n")[0]
     assert cause in first
-    assert "events of the window asked about were judged" in first
+    assert "events around what was asked about were judged" in first
     others = [text for text in said.values() if cause not in text]
     assert not any(text[:12] in finding.title for text in others for finding in analysis.outcome.findings)
     assert "3 lines tell" in analysis.outcome.findings[0].detail
