@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from coordinator.cli import logs_lines, logs_reading, logs_who, screen
-from coordinator.cli.logs_options import AsCsv, Files, Form, Level, Pattern, Utc, Zone
+from coordinator.cli.logs_options import AsCsv, Files, Form, Level, Pattern, Since, Until, Utc, Zone
 from coordinator.cli.options import AsJson
 
 app = typer.Typer(
@@ -31,6 +31,8 @@ def overview(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Also draw levels over time into this file.")
     ] = None,
+    since: Since = "",
+    until: Until = "",
     form: Form = "",
     zone: Zone = "",
     utc: Utc = False,
@@ -44,8 +46,9 @@ def overview(
 
     if plot is not None:
         logs_plot.check_plot(plot, files)
+    first, last = logs_text.asked_window(since, until, utc=utc, quiet=as_json)
     logs, attempt = logs_reading.open_logs(files, form=form, zone=zone, quiet=as_json)
-    found, timeline = logs.overview(), logs.timeline()
+    found, timeline = (look(since=first, until=last) for look in (logs.overview, logs.timeline))
     if plot is not None:
         marks = [{"time": found.get("onset"), "label": "onset"}]
         marks += [{"time": c.get("time"), "label": c.get("quote", "")} for c in found.get("changes", [])]
@@ -59,6 +62,7 @@ def overview(
         logs_text.print_document({**found, "timeline": timeline, "notes": logs.notes, **attempt.told()})
     else:
         logs_overview.print_overview(found, timeline, utc=utc)
+        logs_view.print_where(logs, found["events"], utc=utc)
         logs_view.print_notes(logs.notes)
     attempt.finish()
 

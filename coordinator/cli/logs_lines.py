@@ -97,7 +97,7 @@ def histogram(  # noqa: PLR0913 each option is an argument
     if as_json:
         logs_text.print_document({**found, "notes": logs.notes, **attempt.told()})
     elif as_csv:
-        rows = ((logs_text.when(row["from"], utc=utc), row["count"]) for row in found["buckets"])
+        rows = ((logs_text.when(row["from"], utc=utc), row["count"]) for row in logs_view.every_bucket(found))
         logs_files.write_csv(("from", "count"), rows)
     else:
         logs_view.print_histogram(found, utc=utc)

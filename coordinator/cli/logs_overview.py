@@ -67,7 +67,12 @@ def _restart(row: Mapping[str, Any], utc: bool) -> str:
 
 
 def _turn(row: Mapping[str, Any], utc: bool) -> str:
-    return _at(row, f"{row['direction']:<6} {row['template']}", utc=utc)
+    return _at(row, f"{row['direction']:<6} {_severe(row)}{row['template']}", utc=utc)
+
+
+def _severe(row: Mapping[str, Any]) -> str:
+    """Return the level of a kind of line where it is a severe one: harmless lines may read the same."""
+    return f"{row['level']}: " if row.get("level") in STYLES else ""
 
 
 def _silence(row: Mapping[str, Any], utc: bool) -> str:
@@ -117,9 +122,7 @@ def _print_more(console: Console, found: Mapping[str, Any], name: str) -> None:
 def _print_problems(console: Console, found: Mapping[str, Any], *, utc: bool) -> None:
     problems = found.get("problems", [])
     if not problems:
-        console.print(
-            cell("", "No problem was found: no line of level error, and none that names a failure.")
-        )
+        console.print(cell("", _nothing(found.get("levels", {}))))
         return
     console.print(cell("", f"Problems ({len(problems)} of {found.get('problem_count', len(problems))})"))
     for number, problem in enumerate(problems, 1):
@@ -138,6 +141,19 @@ def _print_problems(console: Console, found: Mapping[str, Any], *, utc: bool) ->
             if spot and spot.get("quote"):
                 where = f"{spot['source']}:{spot['line']}"
                 console.print(cell(f"     {where}  {_cut(spot['quote'])}", style="dim"))
+
+
+def _nothing(levels: Mapping[str, int]) -> str:
+    """Return that no problem was found, and what was looked for; lines that warn are not called nothing."""
+    severe = sum(levels.get(name, 0) for name in ("error", "fatal"))
+    warn = levels.get("warning", 0)
+    if severe:
+        told = f"what the {severe:,} {'line' if severe == 1 else 'lines'} of level error or worse"
+        return f"No problem was found: {told} tell is no failure of its own."
+    if warn:
+        told = "1 line warns" if warn == 1 else f"{warn:,} lines warn"
+        return f"No problem was found: no line of level error; {told}, which is too little to call it one."
+    return "No problem was found: no line of level error, and none that names a failure."
 
 
 def _cut(quote: str) -> str:

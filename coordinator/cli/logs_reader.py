@@ -39,10 +39,12 @@ class Logs(Protocol):
     def window(self) -> tuple[str, str]:
         """Return the first and the last time of all lines; empty where there are none."""
 
-    def overview(self, source: str = "") -> dict[str, Any]:
-        """Return the first look."""
+    def overview(self, source: str = "", *, since: str = "", until: str = "") -> dict[str, Any]:
+        """Return the first look, of a window judged beside the whole log where one is named."""
 
-    def timeline(self, source: str = "", *, parts: int = 60) -> dict[str, Any]:
+    def timeline(
+        self, source: str = "", *, since: str = "", until: str = "", parts: int = 60
+    ) -> dict[str, Any]:
         """Return counts per part of the window and level."""
 
     def templates(

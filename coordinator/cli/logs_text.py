@@ -19,7 +19,9 @@ _RAW = re.compile(
 
 #: Times as people say them: so long ago, or what the clock said today or yesterday.
 _AGO = re.compile(r"(?:-\s?(\d{1,6})\s?([smhdw])|(\d{1,6})\s?([smhdw]) ago)")
-_CLOCK = re.compile(r"(?:(today|yesterday)(?:[ T](?=\d)|$))?(\d{1,2}:\d{2}(?::\d{2})?)?")
+_CLOCK = re.compile(
+    r"(?:(today|yesterday)(?:[ T](?=\d)|$))?(?:(\d{1,2}:\d{2}(?::\d{2})?)(Z|[+-]\d{2}:?\d{2})?)?"
+)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -103,19 +105,21 @@ def _moment(text: str, *, utc: bool, last: bool, now: datetime) -> datetime:
     if ago := _AGO.fullmatch(text):
         return now - timedelta(**{_UNITS[ago[2] or ago[4]]: int(ago[1] or ago[3])})
     if said := _CLOCK.fullmatch(text):
-        here = now.astimezone(UTC) if utc else now.astimezone()
         hours, _, rest = (said[2] or "0:00").partition(":")
-        at = time.fromisoformat(f"{hours:0>2}:{rest}")
+        at = time.fromisoformat(f"{hours:0>2}:{rest}{said[3] or ''}")
+        here = now.astimezone(at.tzinfo or (UTC if utc else None))
         day = here.date() - timedelta(days=said[1] == "yesterday")
         moment = _zoned(datetime.combine(day, at), utc=utc, last=last)
         if not said[1] and moment > now:  # what the clock has not said yet today it said yesterday
             moment = _zoned(datetime.combine(day - timedelta(days=1), at), utc=utc, last=last)
         return moment
     moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else _zoned(moment, utc=utc, last=last)
+    return _zoned(moment, utc=utc, last=last)
 
 
 def _zoned(moment: datetime, *, utc: bool, last: bool) -> datetime:
+    if moment.tzinfo:
+        return moment
     if utc:
         return moment.replace(tzinfo=UTC)
     return (max if last else min)(moment.replace(fold=fold).astimezone() for fold in (0, 1))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from agents.log_analysis.asking.searching import Query, hits
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.reading import Reading, fit
-from agents.log_analysis.scanning.summary import summarise
+from agents.log_analysis.scanning.summary import Summary, summarise
 from kernel.errors import Correctable
 
 #: More buckets than this say no more to a model; a person's programs and spreadsheets take these.
@@ -30,6 +31,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 def histogram_of(reading: Reading, query: Query, bucket: str, *, most: int = _BUCKETS) -> dict[str, Any]:
     """Return counts per bucket of the query's window, the mean per minute and the peak; empty buckets are left out.
 
+    A bucket of which the query leaves out a part is `partial`: its count is no fall or rise.
     `most` is how many buckets a width may make; where it is more than a model reads, all of them are returned.
     """
     summary = summarise(reading.scan, query.file)
@@ -49,24 +51,44 @@ def histogram_of(reading: Reading, query: Query, bucket: str, *, most: int = _BU
         else:
             counts[_bucket(row.time, width) - start] += 1
             minutes[int(row.time // 60)] += 1
-    highest = max(counts.values(), default=0)
     last = _bucket(first + window, width) - start
-    line = "".join(_BARS[math.ceil(counts[n] * 7 / highest)] if counts[n] else " " for n in range(last + 1))
-    rows: list[dict[str, Any]] = [
-        {"from": iso((start + n) * width), "count": counts[n]} for n in sorted(counts)
-    ]
-    answer = {
+    cut = {_bucket(edge, width) - start for edge in _edges(query, summary, width)} if counts else set()
+    rows = [_row((start + n) * width, counts[n], cut=n in cut) for n in sorted({*counts, *cut})]
+    means = {name: unit for name, unit in _MEANS.items() if unit <= window}
+    answer: dict[str, Any] = {
         "bucket_seconds": width,
         "total": total,
         "without_time": untimed,
+        "from": iso(start * width),
+        "to": iso((start + last) * width),
         "window_seconds": round(window, 3),
-        **{f"per_{name}": round(total * unit / window, 2) for name, unit in _MEANS.items() if unit <= window},
-        "peaks": {name: _peak(minutes, unit) for name, unit in _MEANS.items() if minutes and unit <= window},
+        **{f"per_{name}": round(total * unit / window, 2) for name, unit in means.items()},
+        "peaks": {name: _peak(minutes, unit) for name, unit in means.items() if minutes},
         "peak": max(rows, key=lambda row: row["count"], default={}),
-        "sparkline": line,
+        "sparkline": _line([counts[n] for n in range(last + 1)]),
         "buckets": rows,
     }
     return fit(answer, "buckets") if most <= _BUCKETS else answer
+
+
+def _row(begin: float, count: int, *, cut: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"from": iso(begin), "count": count}
+    return {**row, "partial": True} if cut else row
+
+
+def _line(counts: Sequence[int]) -> str:
+    highest = max(counts)
+    return "".join(_BARS[math.ceil(count * 7 / highest)] if count else " " for count in counts)
+
+
+def _edges(query: Query, summary: Summary, width: float) -> list[float]:
+    """Return the ends of a query's window that lie inside a bucket, and inside the log."""
+    log = (summary.start or 0.0, summary.end or 0.0)
+    ends = [
+        query.since if query.since is not None and query.since > log[0] else None,
+        query.until if query.until is not None and query.until < log[1] else None,
+    ]
+    return [end for end in ends if end is not None and _DOUBT < (end / width) % 1 < 1 - _DOUBT]
 
 
 def _untimed() -> Correctable:

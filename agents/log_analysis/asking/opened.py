@@ -11,7 +11,7 @@ from agents.log_analysis.asking.entities import entities_of
 from agents.log_analysis.asking.following import follow_of
 from agents.log_analysis.asking.histogram import BUCKETS_FOR_PEOPLE, histogram_of
 from agents.log_analysis.asking.overview import overview_of
-from agents.log_analysis.asking.searching import read_level, read_query
+from agents.log_analysis.asking.searching import read_level, read_query, read_time
 from agents.log_analysis.asking.streaming import Stream
 from agents.log_analysis.asking.streaming import around as lines_around
 from agents.log_analysis.asking.templates import Choice, all_templates, line_templates
@@ -55,13 +55,17 @@ class OpenLogs:
         summary = summarise(self._reading.scan)
         return iso(summary.start), iso(summary.end)
 
-    def overview(self, source: str = "") -> dict[str, Any]:
-        """Return the first look."""
-        return overview_of(self._reading, self._reading.number(source), room=_ROOM)
+    def overview(self, source: str = "", *, since: str = "", until: str = "") -> dict[str, Any]:
+        """Return the first look, of a window judged beside the whole log where one is named."""
+        first, last = read_time(since, "since"), read_time(until, "until")
+        return overview_of(self._reading, self._reading.number(source), first, last, _ROOM)
 
-    def timeline(self, source: str = "", *, parts: int = 60) -> dict[str, Any]:
+    def timeline(
+        self, source: str = "", *, since: str = "", until: str = "", parts: int = 60
+    ) -> dict[str, Any]:
         """Return counts per part of the window and level, with sparklines of all and of errors."""
-        return timeline_of(self._reading, self._reading.number(source), parts=parts)
+        first, last = read_time(since, "since"), read_time(until, "until")
+        return timeline_of(self._reading, self._reading.number(source), first, last, parts=parts)
 
     def templates(
         self, *, pattern: str = "", source: str = "", level: str = "", sort: str = "count", limit: int = 0

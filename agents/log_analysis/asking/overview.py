@@ -85,7 +85,7 @@ def overview_of(
         "asked": {"since": iso(since), "until": iso(until)},
         **_read(reading, summary, file),
         "onset": onset,
-        **({} if split is None else {"recording": iso(split)}),
+        "recording": iso(split),
         "trouble": trouble_row(reading, summary, found, file),
         **({"begins_in_trouble": True} if begins else {}),
         "problem_count": len(found) + len(rows) - min(len(found), PROBLEMS),

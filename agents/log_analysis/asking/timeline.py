@@ -10,6 +10,7 @@ from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.reading import Reading
 from agents.log_analysis.scanning.summary import summarise
+from agents.log_analysis.scanning.within import within
 
 #: One character for nothing, then eight heights.
 BARS = " ▁▂▃▄▅▆▇█"
@@ -22,9 +23,16 @@ def sparkline(counts: Sequence[int]) -> str:
     return "".join(BARS[math.ceil(count * top / highest)] if count else BARS[0] for count in counts)
 
 
-def timeline_of(reading: Reading, file: int | None = None, *, parts: int = 60) -> dict[str, Any]:
+def timeline_of(
+    reading: Reading,
+    file: int | None = None,
+    since: float | None = None,
+    until: float | None = None,
+    *,
+    parts: int = 60,
+) -> dict[str, Any]:
     """Return counts per part and level; parts of the reading order where the log has no times."""
-    scan = reading.scan
+    scan = reading.scan if since is None and until is None else within(reading.scan, since, until)
     summary = summarise(scan, file)
     timed = summary.start is not None and summary.end is not None
     start = summary.start if summary.start is not None else 0.0

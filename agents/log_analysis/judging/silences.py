@@ -62,7 +62,8 @@ def silences(scan: Scan, summary: Summary, file: int | None = None) -> list[Sile
     """Return the silences, those of the whole log first, then of services, then of templates; longest first.
 
     A template is told only where its service (or the log) speaks on meanwhile: its silence is then its own. Where
-    all lines up to a level end at once and those above go on, the level is told, and none of what it silenced.
+    all lines up to a level end at once and those above go on, the level is told, and none of what it silenced. That
+    errors come no more is no silence.
     """
     found = series(scan, summary, file)
     if not found.timed and file is None and len(scan.files) > 1:
@@ -73,7 +74,12 @@ def silences(scan: Scan, summary: Summary, file: int | None = None) -> list[Sile
     services = (
         [s for n, c in named.items() for s in _silences("service", n, c, found)] if len(named) > 1 else []
     )
-    templates = [s for n, c in found.templates.items() for s in _silences("template", n, c, found)]
+    calm = [
+        (n, c)
+        for n, c in found.templates.items()
+        if n in summary.groups and summary.groups[n].level < Level.error
+    ]
+    templates = [s for n, c in calm for s in _silences("template", n, c, found)]
     told = [*whole, *level]
     for one in sorted(services, key=lambda s: -s.seconds) + sorted(templates, key=lambda s: -s.seconds):
         if not any(_covers(other, one) for other in told) and not (level and _silenced(one, level[0])):

@@ -84,6 +84,14 @@ def test_a_time_may_be_said_as_people_say_it(text: str, moment: str) -> None:
     assert asked_time(text, utc=False, now=datetime(2026, 11, 30, 1, tzinfo=UTC)) == moment
 
 
+def test_a_clock_time_may_name_its_zone() -> None:
+    noon = datetime(2026, 11, 30, 12, tzinfo=UTC)  # 20:00 in Shanghai
+    assert asked_time("10:12:00Z", utc=False, now=noon) == "2026-11-30T10:12:00+00:00"
+    assert asked_time("18:12+08:00", utc=True, now=noon) == "2026-11-30T18:12:00+08:00"
+    assert asked_time("13:00Z", utc=False, now=noon) == "2026-11-29T13:00:00+00:00"
+    assert asked_time("yesterday 01:30+0800", utc=True, now=noon) == "2026-11-29T01:30:00+08:00"
+
+
 def test_a_time_that_comes_twice_opens_a_window_early_and_closes_it_late(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

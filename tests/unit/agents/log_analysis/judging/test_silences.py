@@ -125,3 +125,9 @@ def test_a_service_that_says_little_when_all_do_is_not_silent(tmp_path: Path) ->
     lines += [(30_000 + n * 300.0, f"INFO served {n}") for n in range(100)]
     lines += [(t, f"INFO mailed {n}") for n, t in enumerate(busy) if n % 30 == 0]
     assert silences(*read(tmp_path, log(*lines))) == []
+
+
+def test_that_errors_come_no_more_is_no_silence(tmp_path: Path) -> None:
+    lines = [(n * 2.0, f"INFO GET /cart 200 in {n % 90} ms") for n in range(900)]
+    lines += [(700 + n * 5.0, f"ERROR GET /cart 503 in {n % 90} ms") for n in range(60)]
+    assert silences(*read(tmp_path, log(*lines))) == []
