@@ -15,8 +15,8 @@ _BRACKET = re.compile(
 _PROCESS = re.compile(r"\d{1,7}\s{1,3}(?:---\s{1,3}(?=\[)|(?=\[))|---\s{1,3}(?=\[)")
 #: A logger and what parts it from the message; what it has of its own (`key=value`, `{…}`, `[…]`) belongs to it.
 _LOGGER = re.compile(
-    rf"([A-Za-z_/{_CJK}](?:[\w.$#/@{_CJK}-]|::|\[[\w.$/-]{{0,40}}\]){{1,100}})"
-    r"(?P<at>(?::[\w<>$]{1,60})?:\d{1,6})?"
+    rf"([A-Za-z_/{_CJK}](?:[\w.$#/@{_CJK}-]|::|\[[\w.$/-]{{0,40}}\]){{1,100}}+)"
+    r"(?P<at>(?::[\w<>$]{1,60})?:\d{1,6})?+"
     r"(?:(?P<own>(?: [\w.-]{1,40}=[^\s=]{0,80}){1,8}| \{[^{}]{0,300}\}| \[[^\[\]]{0,100}\])?(?P<dash> --? )(?=\S)"
     r"|(?P<wide>\s{1,40}:\s)|(?P<sign>:\s)|(?P<close>\]\s))"
 )
@@ -33,11 +33,11 @@ _TIGHT = re.compile(
 _TIGHTLY = (":", "/", " in ", " -- ")
 #: What most heads are, asked first: a class and a sign.
 _USUAL = re.compile(
-    r"[ \t\-|:：,\]>)]*([A-Za-z_$][\w$]{0,60}(?:\.[A-Za-z_$][\w$-]{0,60}){1,14})(?: --? (?=\S)|\s{0,40}:\s)"
+    r"[ \t\-|:：,\]>)]*([A-Za-z_$][\w$]{0,60}+(?:\.[A-Za-z_$][\w$-]{0,60}+){1,14}+)(?: --? (?=\S)|\s{0,40}:\s)"
 )
 #: A class of at least three parts, whose message follows without a sign, or a request in brackets.
 _DOTTED = re.compile(r"([A-Za-z_]\w{0,60}(?:\.[\w$]{1,80}){2,12})\s(?=\S)")
-_REQUEST = re.compile(r"[ |]{0,4}([A-Za-z_]\w{0,60}(?:\.[\w$]{1,80}){1,12}) \[([^\[\]]{1,200})\] ?(--? )?")
+_REQUEST = re.compile(r"[ |]{0,4}([A-Za-z_]\w{0,60}+(?:\.[\w$]{1,80}+){1,12}+) \[([^\[\]]{1,200})\] ?(--? )?")
 #: Names that only threads have, and names with a number, which have them too.
 _THREAD = re.compile(
     r"(?i)(?:main|background|\w{0,40}thread\S{0,60}"
@@ -100,7 +100,8 @@ def head(text: str) -> Head:
     items, at, dashed = _items(text, at)
     if "{" in text and (spans := _SPANS.match(text, at)):
         at = spans.end()
-    found = _LOGGER.match(text, at)
+    signed = " -" in text or ":" in text or "]" in text
+    found = _LOGGER.match(text, at) if signed else None
     if found and (named := _logger(found, bool(items or dashed))) is not None:
         application = _application([word for word, _ in items])
         return Head(application or named.service, "" if application else named.logger, found.end())
@@ -176,8 +177,10 @@ def _items(text: str, at: int) -> tuple[list[tuple[str, int]], int, bool]:
 
 def _application(words: list[str]) -> str:
     """Return the application that stands in brackets with a thread, or with ids."""
+    if len(words) == 1 and "," not in words[0] and words[0].isascii():
+        return ""
     for place, word in enumerate(words):
-        if (traced := _TRACED.fullmatch(word)) and "," in word:
+        if "," in word and (traced := _TRACED.fullmatch(word)):
             return traced[1]
         others = words[:place] + words[place + 1 :]
         if _CHINESE.fullmatch(word) or (
@@ -193,7 +196,7 @@ def _application(words: list[str]) -> str:
 def _logger(found: re.Match[str], headed: bool) -> Head | None:
     """Return who a logger before a sign is; None where it may be a word of the message."""
     name = found[1].rstrip(":")
-    if _CLASS.fullmatch(re.sub(r"\[.*", "", name)) or "::" in name:
+    if _CLASS.fullmatch(name.partition("[")[0]) or "::" in name:
         return Head(name) if name[:1] != "/" else None
     if found["close"]:
         return None
