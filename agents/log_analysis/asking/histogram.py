@@ -41,8 +41,7 @@ def histogram_of(reading: Reading, query: Query, bucket: str, *, most: int = _BU
     window = max(0.0, min(summary.end, query.until if query.until is not None else summary.end) - first)
     width = _width(bucket, window, most)
     start = _bucket(first, width)  # an hour is that of the clock
-    counts: Counter[int] = Counter()
-    minutes: Counter[int] = Counter()
+    counts, minutes = Counter[int](), Counter[int]()
     total = untimed = 0
     for _, _, row in hits(reading, query):
         total += 1

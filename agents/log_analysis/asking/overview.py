@@ -74,8 +74,7 @@ def overview_of(
     if since is not None or until is not None:
         whole = summarise(reading.scan, file)
         reading = replace(reading, scan=within(reading.scan, since, until))
-    scan = reading.scan
-    summary = summarise(scan, file)
+    summary = summarise(scan := reading.scan, file)
     found, split = second(scan, summary, problems(scan, summary, whole), file)
     changes, measured = turns(reading, summary, file), slow_rows(reading, summary, file)
     rows = suspects(reading, summary, found, changes, measured, file, whole)
