@@ -9,7 +9,7 @@ from typing import Any
 from agents.log_analysis.judging.causes import top_rows
 from agents.log_analysis.judging.chains import when
 from agents.log_analysis.judging.durations import lasting
-from agents.log_analysis.judging.reasons import last_of
+from agents.log_analysis.judging.reasons import change_after
 from agents.log_analysis.observed import quoted
 from kernel.wording import Words
 
@@ -28,8 +28,6 @@ _CHARGED = re.compile(
 _OPEN = re.compile(
     r"(?i)^\W*(?:what|which|why)\b(?!.{0,12}\b(?:change|deploy|release|config|migration|upgrade))"
 )
-#: A change is told with the end of the trouble if it came so soon (seconds) after its last line.
-_SOON = 900.0
 _TOLD = 3
 
 _Row = dict[str, Any]
@@ -56,20 +54,10 @@ def charge(request: str, overview: _Row, say: Words) -> str:
     last = max(earlier, key=lambda row: str(row["time"]))
     text = "Possible, not proven: a change came {told} before the trouble began; no line says that it is the cause."
     head = say(text, told=lasting(_seconds(last["time"], began)))
-    later = undone(rows, overview)
+    later = change_after(rows, overview)
     if later:
         head += say(" Another came {told} after its last line.", told=later["told"])
     return "\n".join([head, "", quoted(last), *([quoted(later)] if later else [])])
-
-
-def undone(rows: list[_Row], overview: _Row) -> _Row:
-    """Return the first change soon after the last line of a cause, with how long after: it may have ended it."""
-    end = max((last_of(row)["time"] for row in rows), default="")
-    after = [row for row in overview.get("changes", []) if end and row["time"] > end]
-    first = min(after, key=lambda row: str(row["time"]), default=None)
-    if first is None or (passed := _seconds(end, first["time"])) > _SOON:
-        return {}
-    return {**first, "told": lasting(passed)}
 
 
 def _of_kind(found: re.Match[str], changes: list[_Row]) -> list[_Row]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.log_analysis.judging.chains import when
 from agents.log_analysis.judging.placing import code, only
-from agents.log_analysis.judging.reasons import doubts_of
+from agents.log_analysis.judging.reasons import after_of, doubts_of
 from agents.log_analysis.judging.titles import title
 from agents.log_analysis.observed import silence
 from kernel.contracts import Finding
@@ -57,7 +57,11 @@ def verdict(
         return f"{head}\n\n{lines}"
     parts = [head, lines, _listed("What speaks for it:", top.reasons, say)]
     against = doubts_of(rows, say) if rows else []
-    parts += [_listed("What speaks against it:", against, say), top.detail]
+    parts += [
+        _listed("What speaks against it:", against, say),
+        _listed("What came after it:", after_of(rows, overview, say), say) if rows else "",
+        top.detail,
+    ]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -12,14 +12,17 @@ ANSWERS_ZH: Phrases = {
     "In all, {total} lines have {words}, or other words for it.": "含有 {words} 或同义词的日志共 {total} 行。",
     "lines of level {level}": "行 {level} 级别的日志",
     "lines of level {level} with {pattern}": "行含 {pattern} 的 {level} 级别日志",
-    "Of {count} {what} {named} name a {by}:": "共 {count} {what}，其中 {named} 行有 {by}：",
-    " The other {none} {by} of the log have none.": "日志中其余 {none} 个 {by} 没有。",
+    "{count} {what}, by {by}:": "共 {count} {what}，按{by}：",
+    "{count} {what}, by {by} ({other} name none):": "共 {count} {what}，按{by}（{other} 行没有）：",
+    "- none: {names}": "- 没有的：{names}",
+    "- none: {names} and {count} more": "- 没有的：{names} 等，另有 {count} 个",
+    "At any level, lines with each word: {told}.": "不论级别，各词语的行数：{told}。",
     "- and {count} more of them": "- 另有 {count} 个",
-    "{by} {name} has none of the {total} {what}.": "{by} {name} 没有：{total} {what}均不属于它。",
-    "{by} {name} has {count} of {total} {what}, the first of them {first}.": (
-        "{by} {name} 占 {total} {what}中的 {count}，首行为 {first}。"
+    "{name} ({by}) has none of the {total} {what}.": "{name}（{by}）没有：{total} {what}均不属于它。",
+    "{name} ({by}) has {count} of {total} {what}, the first of them {first}.": (
+        "{name}（{by}）占 {total} {what}中的 {count}，首行为 {first}。"
     ),
-    "{what} of {by} {name}": "{what}（{by} {name}）",
+    "{what} of {name} ({by})": "{what}，仅限 {name}（{by}）",
     "These have them:": "它们属于：",
     "lines with {pattern}": "行含 {pattern} 的日志",
     "the beginning": "开头",
@@ -44,7 +47,7 @@ ANSWERS_ZH: Phrases = {
     ),
     "- and {count} more": "- 另有 {count} 段",
     "No {by} stands in the {count} {what}.": "{count} {what}中没有 {by}。",
-    "{entity} has most: {count} of {events} {what} ({total} different {by}).": (
+    "{entity} has most: {count} of {events} {what} (different {by}: {total}).": (
         "最多的是 {entity}：{events} {what}中占 {count}（共 {total} 个不同的 {by}）。"
     ),
     "{total} {what}, the first at {start} ({first}), the last at {end} ({last}).": (
@@ -68,6 +71,14 @@ ANSWERS_ZH: Phrases = {
     "No line with {word} is of level error or worse from {start} to {end}.": (
         "{start} 至 {end} 没有含 {word} 的 error 及以上级别的日志行。"
     ),
+    "What came after it:": "此后：",
+    "shortly before it was warned {count} times: {message}, at {time} ({where}); last: {last} ({until})": (
+        "此前不久有 {count} 次警告：{message}，{time}（{where}）；最后一次：{last}（{until}）"
+    ),
+    "a change came {told} after its last line, at {time} ({where})": "其最后一行之后 {told} 有变更：{time}（{where}）",
+    "Errors of one id within {seconds:g} s are one failure: the service called last goes first": (
+        "同一标识在 {seconds:g} 秒内的错误算作同一次故障：无论时间戳先后，最后被调用的服务排在最前"
+    ),
     "Not shown: no line of the log tells of a change.": "没有依据：日志中没有任何变更记录。",
     "Not proven: lines tell of changes, but not when.": "无法证实：日志记录了变更，但没有时间。",
     "Hardly: the trouble began at {began}, and the first change that the log tells of came later, at {time}.": (
@@ -83,6 +94,9 @@ ANSWERS_ZH: Phrases = {
     "Less often:": "减少：",
     "- {template}: {before} before, {after} after ({where})": "- {template}：之前 {before}，之后 {after}（{where}）",
     "No line says so.": "没有这样的日志行。",
+    "The first line that says so is of {time} ({where}); {total} lines do.": (
+        "最早的一行是 {time}（{where}）；共 {total} 行。"
+    ),
     "It began at {time} ({where}); {total} lines say so.": "始于 {time}（{where}）；共 {total} 行。",
     "It began at {time}; the first line of trouble is {where}.": "始于 {time}；最早的异常行是 {where}。",
     "Yes: a line says so at {time} ({where}).": "已恢复：{time} 的日志行这样写明（{where}）。",
@@ -108,10 +122,10 @@ ANSWERS_ZH: Phrases = {
     "No line holds {words}.": "没有含 {words} 的行。",
     "No line holds all of it; lines with each word: {told}.": "没有同时包含全部词语的行；各词语的行数：{told}。",
     "It came last at {time} ({where}); {total} lines say so.": "最后一次于 {time}（{where}）；共 {total} 行。",
-    "A tie: {names} have {count} each of the {events} {what} ({total} different {by}).": (
+    "A tie: {names} have {count} each of the {events} {what} (different {by}: {total}).": (
         "并列最多：{events} {what}中 {names} 各占 {count}（共 {total} 个不同的 {by}）。"
     ),
-    "None stands out: {even} have {count} each of the {events} {what} ({total} different {by}).": (
+    "None stands out: {even} have {count} each of the {events} {what} (different {by}: {total}).": (
         "没有突出的：{events} {what}中 {even} 个各占 {count}（共 {total} 个不同的 {by}）。"
     ),
     "{number}. {count} lines: {message} ({where})": "{number}. {count} 行：{message}（{where}）",

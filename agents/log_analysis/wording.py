@@ -118,7 +118,7 @@ ZH: Phrases = {
     "it trickles through the whole log, so it is hardly what changed": "它零星贯穿整个日志，因此多半不是这次的变化",
     "It follows from {blamed}": "它由 {blamed} 引起",
     "It follows a change at {time} ({where})": "此前有一次变更：{time}（{where}）",
-    "Order in which the services failed: {told}": "各服务出现故障的先后：{told}",
+    "First error of each service, by its stamp: {told}": "各服务的首个错误（按其时间戳）：{told}",
     "More than a day apart, so hardly the same failure: {told}": "相隔一天以上，多半不是同一故障：{told}",
     "Kinds of lines, against the time before: {told}": "与之前相比，日志行的种类：{told}",
     "new": "种新增",

@@ -15,7 +15,7 @@ from agents.log_analysis.judging.aftermath import aftermath, following, trouble_
 from agents.log_analysis.judging.causes import rows_beside
 from agents.log_analysis.judging.changepoints import Change
 from agents.log_analysis.judging.durations import lasting
-from agents.log_analysis.judging.precedence import WARNINGS, Problem
+from agents.log_analysis.judging.precedence import WARNINGS, Problem, order
 from agents.log_analysis.judging.problems import readable
 from agents.log_analysis.reading import Reading, counts_in
 from agents.log_analysis.scanning.summary import Summary
@@ -155,8 +155,8 @@ def _facts(
 ) -> _Row:
     """Return what speaks for and against a problem: first or not, its rise, who blames it, what came after."""
     group = problem.group
-    errors = [p.group.first.time for p in found if p.group.level >= Level.error]
-    row: _Row = {"earliest": True} if errors and group.first.time == min(errors) else {}
+    timed = [p for p in found if p.group.level >= Level.error and not isnan(p.group.first.time)]
+    row: _Row = {"earliest": True} if timed and problem is min(timed, key=order) else {}
     rise = next((c for c in changes if c.template == group.template and c.direction in _RISES), None)
     if rise is not None:
         row["rise"] = {"time": iso(rise.moment), "direction": rise.direction, "fold": round(rise.fold, 1)}

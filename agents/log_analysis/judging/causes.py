@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from agents.log_analysis.judging.chains import chain_text, when
-from agents.log_analysis.judging.reasons import against_of, evidence, last_of, reasons_of
+from agents.log_analysis.judging.reasons import against_of, evidence, last_of, over, reasons_of
 from agents.log_analysis.judging.titles import phrase, title
 from agents.log_analysis.kinds import ERROR, GROWTH, KINDS, SLOW, SYMPTOM
 from kernel.contracts import Evidence, Finding
@@ -153,8 +153,6 @@ def _detail(
     parts.append(say('Pattern: "{phrase}"', phrase=phrase(cause.rows[0])))
     if name := next((row["nickname"] for row in cause.rows if row.get("nickname")), ""):
         parts.append(say("A model's name for it: {name}", name=name))
-    if name := next((row["nickname"] for row in cause.rows if row.get("nickname")), ""):
-        parts.append(say("A model's name for it: {name}", name=name))
     return f"{say.plain('. ').join(parts)}{say.plain('.')}"
 
 
@@ -210,7 +208,8 @@ def _evidence(cause: Cause, change: _Row | None, overview: _Row, before: list[_R
     spots = [cause.first["first"], cause.telling["first"]]
     spots += [row["root"] for row in cause.rows[:2] if row.get("root")]
     spots += [row["first"] for row in cause.rows[:2]]
-    spots += [*([change] if change else []), *before]
+    spots += [*([change] if change else []), *(row.get("last") or row for row in before)]
+    spots += [spot for spot in (over(cause.rows, "recovered"),) if spot]
     spots += [spot for row in cause.rows[:1] for spot in row.get("more", [])]
     spots += [row["last"] for row in cause.rows[:1] if row.get("last", {}).get("quote")]
     numbers = {row["id"] for row in cause.rows}

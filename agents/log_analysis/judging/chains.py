@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from agents.log_analysis.judging.placing import code
+from agents.log_analysis.judging.trails import AT_ONCE
 from kernel.wording import ENGLISH, Words
 
 #: Seconds between two first failures from which on the one did not bring the other about.
@@ -39,13 +40,16 @@ def chain_text(overview: _Row, cause: _Row, say: Words = ENGLISH) -> list[str]:
     if len(own) > 1:  # one service is no chain
         days = {step[1].partition("T")[0] for step in own}
         told = _told(own, dated=len(days) > 1)
-        texts.append(say("Order in which the services failed: {told}", told=told))
+        texts.append(say("First error of each service, by its stamp: {told}", told=told))
     others = [step for part in parts if part is not own for step in part]
     if others:
         told = _told(others, dated=True, between=", ")
         texts.append(say("More than a day apart, so hardly the same failure: {told}", told=told))
     if along := _along(overview, say):
         texts.append(along)
+        if own and overview["paths"]["chains"][0]["services"][0] != own[0][0]:
+            text = "Errors of one id within {seconds:g} s are one failure: the service called last goes first"
+            texts.append(say(text, seconds=AT_ONCE))
     return texts
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
+from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.placing import code, placed
 from agents.log_analysis.kinds import ERROR, KINDS
 from kernel.contracts import Evidence
@@ -13,6 +15,8 @@ from kernel.wording import ENGLISH, Words
 #: From this weight on a kind names what is wrong, and not what follows from it.
 _ROOT = 0.95
 _REASONS, _AGAINST = 6, 3
+#: A change is told with the end of a cause if it came so soon (seconds) after its last line.
+_SOON = 900.0
 
 _WEIGHTS = {kind.key: kind.weight for kind in KINDS}
 #: Kinds by which the one that waits or calls tells of another: they do not say what is wrong with that.
@@ -83,6 +87,12 @@ def doubts_of(rows: Sequence[_Row], say: Words = ENGLISH) -> list[str]:
     if spot := top.get("before"):
         text = "it was there before the window asked about, at {time} already ({where})"
         found.append(say(text, time=spot["time"], where=_where(spot)))
+    return found
+
+
+def after_of(rows: Sequence[_Row], overview: _Row, say: Words = ENGLISH) -> list[str]:
+    """Return short sentences on what came after a cause: that it was over, and a change made soon after it."""
+    found = []
     if spot := over(rows, "recovered"):
         found.append(
             say("a line says that it was over at {time} ({where})", time=spot["time"], where=_where(spot))
@@ -90,14 +100,26 @@ def doubts_of(rows: Sequence[_Row], say: Words = ENGLISH) -> list[str]:
     if quiet := over(rows, "quiet"):
         text = "nothing of the trouble in the last {told} of the log, in which other lines went on ({where})"
         found.append(say(text, told=quiet["told"], where=_where(quiet)))
+    if change := change_after(rows, overview):
+        text = "a change came {told} after its last line, at {time} ({where})"
+        found.append(say(text, told=change["told"], time=change["time"], where=_where(change)))
     return found
 
 
+def change_after(rows: Sequence[_Row], overview: _Row) -> _Row:
+    """Return the first change soon after the last line of a cause, with how long after: it may have ended it."""
+    end = max((last_of(row)["time"] for row in rows), default="")
+    after = [row for row in overview.get("changes", []) if end and row["time"] > end]
+    first = min(after, key=lambda row: str(row["time"]), default=None)
+    if first is None or (passed := _seconds(end, first["time"])) > _SOON:
+        return {}
+    return {**first, "told": lasting(passed)}
+
+
 def against_of(rows: Sequence[_Row]) -> list[Evidence]:
-    """Return the lines that speak against a cause: it was there from the start, it was over, all went well later."""
+    """Return the lines that speak against a cause: it was there from the start, or before the window."""
     top = rows[0]
-    spots = [spot for name in ("recovered", "quiet") if (spot := over(rows, name))]
-    spots += [top["before"]] if top.get("before") else []
+    spots = [top["before"]] if top.get("before") else []
     if all(row.get("chronic") for row in rows):
         spots.insert(0, top["first"])
     return evidence(spots)[:_AGAINST]
@@ -123,6 +145,10 @@ def evidence(spots: Iterable[_Row]) -> list[Evidence]:
         if place not in seen and spot.get("quote", "").strip():
             seen[place] = Evidence(source=spot["source"], line=spot["line"], quote=spot["quote"])
     return list(seen.values())
+
+
+def _seconds(first: str, last: str) -> float:
+    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
 
 
 def _where(spot: _Row) -> str:
@@ -183,10 +209,15 @@ def _rise(row: _Row, say: Words) -> list[str]:
 
 
 def _foreshadowed(overview: _Row, change: _Row | None, say: Words) -> list[str]:
-    text = "shortly before came a line that the log hardly ever has: {message}, at {time} ({where})"
-    told = _where(change) if change else ""
-    rows = [row for row in overview.get("before", []) if _where(row) != told]
-    return [say(text, message=code(row["message"]), time=row["time"], where=_where(row)) for row in rows]
+    told, found = _where(change) if change else "", []
+    for row in overview.get("before", []):
+        values = {"message": code(row["message"]), "time": row["time"], "where": _where(row)}
+        text = "shortly before came a line that the log hardly ever has: {message}, at {time} ({where})"
+        if last := row.get("last"):
+            values |= {"count": row["count"], "last": code(last["quote"]), "until": _where(last)}
+            text = "shortly before it was warned {count} times: {message}, at {time} ({where}); last: {last} ({until})"
+        found += [say(text, **values)] if _where(row) != told else []
+    return found
 
 
 def _trace(rows: Sequence[_Row], overview: _Row) -> _Row | None:

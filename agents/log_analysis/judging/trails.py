@@ -18,7 +18,7 @@ IDS, STEPS, _SAMPLE, _LOOKED = 100_000, 400, 3_000, 1_000
 #: An id joins lines where each has so many at the mean; a kind counts if so large a share of the sampled lines has it.
 _JOINED, _COVERED = 1.3, 0.05
 #: Errors so near in time (seconds) are one failure told by several services.
-_AT_ONCE = 1.0
+AT_ONCE = 1.0
 #: A kind of id named for the purpose goes before another that is in more lines, down to this share of it.
 _NEARLY = 0.5
 
@@ -68,7 +68,7 @@ def origin(steps: Sequence[Row]) -> Row | None:
     if not errors:
         return None
     depth = {service: n for n, service in enumerate(dict.fromkeys(row.service for row in steps))}
-    near = [row for row in errors if isnan(row.time) or not row.time - errors[0].time > _AT_ONCE]
+    near = [row for row in errors if isnan(row.time) or not row.time - errors[0].time > AT_ONCE]
     firsts = {row.service: row for row in reversed(near)}
     return max(firsts.values(), key=lambda row: depth[row.service])
 

@@ -163,7 +163,7 @@ async def test_one_node_is_told_from_all(desk, logs) -> None:
     assert any("only `node-7`" in reason for reason in top.reasons)
 
 
-async def test_what_recovered_speaks_against(desk, logs) -> None:
+async def test_that_it_recovered_is_told_and_does_not_speak_against_the_cause(desk, logs) -> None:
     text = busy(
         lambda n: (
             "ERROR db - connection refused"
@@ -175,8 +175,9 @@ async def test_what_recovered_speaks_against(desk, logs) -> None:
     )
     analysis = await desk.analyse(logs("app.log", text))
     top = analysis.outcome.findings[0]
-    assert [proof.quote for proof in top.against if "restored" in proof.quote]
-    assert "What speaks against it:" in analysis.outcome.answer
+    assert [proof.quote for proof in top.evidence if "restored" in proof.quote]
+    assert "What came after it:\n- a line says that it was over at " in analysis.outcome.answer
+    assert "What speaks against it:" not in analysis.outcome.answer
     zh = (await desk.analyse(logs("b.log", text), request="为什么失败？")).outcome.answer
     assert "connection refused" in zh
 

@@ -223,3 +223,14 @@ async def test_warnings_of_no_known_kind_are_shown_and_raise_no_alarm(desk, logs
     told = (await desk.analyse(logs("a.log", put(calm(), warned)), request="What is wrong?")).outcome
     assert told.findings == []
     assert f"- 90 × `negative stock level for sku`, the first at {stamp(2000)} (" in told.answer
+
+
+async def test_warnings_that_came_only_before_the_trouble_are_told_with_the_last(desk, logs) -> None:
+    warned = [line(1700 + 40 * n, "warn", "gauge", f"tank at {90 + 4 * n} percent") for n in range(3)]
+    failed = [line(1800 + 9 * n, "error", "pump", f"no space left on device, batch {n}") for n in range(40)]
+    done = (await desk.analyse(logs("a.log", put(calm(), [*warned, *failed])), request="why?")).outcome
+    told = next(
+        text for text in done.findings[0].reasons if "it was warned 3 times: `tank at 90 percent`" in text
+    )
+    assert "tank at 98 percent" in told
+    assert [proof.line for proof in done.findings[0].evidence if "tank at 98" in proof.quote]

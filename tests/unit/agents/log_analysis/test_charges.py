@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from agents.log_analysis.charges import charge, undone
+from agents.log_analysis.charges import charge
+from agents.log_analysis.judging.reasons import change_after
 from kernel.wording import ENGLISH
 
 
@@ -46,7 +47,7 @@ def test_the_change_that_was_named_is_judged_and_what_ended_the_trouble_told() -
     assert "a change came 10 min before" in told
     assert "Another came 60 s after its last line." in told
     assert told.endswith("- a.log:31  `rollback of deploy v2`")
-    assert undone(found["problems"], overview(spot(31, 59))) == {}
+    assert change_after(found["problems"], overview(spot(31, 59))) == {}
 
 
 @pytest.mark.parametrize(

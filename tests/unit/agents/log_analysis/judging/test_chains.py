@@ -25,13 +25,13 @@ def test_the_chain_is_in_order_of_first_errors() -> None:
 
 def test_times_of_one_day_are_told_without_it() -> None:
     texts = told(row("web", "2026-01-01T10:00:03.000Z"), row("db", "2026-01-01T10:00:01.000Z"))
-    assert texts == ["Order in which the services failed: db (10:00:01.000Z) → web (10:00:03.000Z)"]
+    assert texts == ["First error of each service, by its stamp: db (10:00:01.000Z) → web (10:00:03.000Z)"]
 
 
 def test_times_of_two_days_are_told_with_their_dates() -> None:
     texts = told(row("web", "2026-01-02T00:00:03.000Z"), row("db", "2026-01-01T23:59:01.000Z"))
     assert texts == [
-        "Order in which the services failed: db (2026-01-01 23:59:01.000Z) → web (2026-01-02 00:00:03.000Z)"
+        "First error of each service, by its stamp: db (2026-01-01 23:59:01.000Z) → web (2026-01-02 00:00:03.000Z)"
     ]
 
 
@@ -42,7 +42,7 @@ def test_failures_more_than_a_day_apart_are_no_cascade() -> None:
         row("mail", "2026-01-01T22:01:49.000Z"),
     )
     assert texts == [
-        "Order in which the services failed: db (10:00:01.000Z) → web (10:00:03.000Z)",
+        "First error of each service, by its stamp: db (10:00:01.000Z) → web (10:00:03.000Z)",
         "More than a day apart, so hardly the same failure: mail (2026-01-01 22:01:49.000Z)",
     ]
 
@@ -63,3 +63,16 @@ def test_failures_along_ids_are_told() -> None:
     assert chain_text({"problems": [first], "paths": paths}, first) == [
         "Along 9 of 40 trace ids the failure ran db → api → web (7 of them, such as `t-1`)"
     ]
+
+
+def test_an_order_along_ids_against_that_of_the_stamps_is_explained() -> None:
+    rows = [row("web", "2026-01-01T10:00:00.000Z"), row("db", "2026-01-01T10:00:00.005Z")]
+    paths = {
+        "kind": "trace",
+        "paths": 40,
+        "failed": 9,
+        "chains": [{"services": ["db", "web"], "count": 7, "id": "t"}],
+    }
+    texts = chain_text({"problems": rows, "paths": paths}, rows[1])
+    assert texts[0].startswith("First error of each service, by its stamp: web ")
+    assert texts[2].startswith("Errors of one id within 1 s are one failure: the service called last ")

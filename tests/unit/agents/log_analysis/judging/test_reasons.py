@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.log_analysis.judging.reasons import against_of, doubts_of, evidence, reasons_of
+from agents.log_analysis.judging.reasons import after_of, against_of, doubts_of, evidence, reasons_of
 
 SPOT = {"source": "a.log", "line": 9, "quote": "INFO fine", "time": "2026-01-01T00:10:00.000Z"}
 
@@ -113,10 +113,12 @@ def test_what_speaks_against() -> None:
         "it is there all the time, so it is hardly what changed",
         "it names another service as failing: `db`",
         "it is a dump",
+    ]
+    assert after_of(rows, {}) == [
         "a line says that it was over at 2026-01-01T00:10:00.000Z (a.log:9)",
         "nothing of the trouble in the last 20 min of the log, in which other lines went on (a.log:12)",
     ]
-    assert [e.line for e in against_of(rows)] == [5, 9, 12]
+    assert [e.line for e in against_of(rows)] == [5]
     assert against_of([row()]) == []
 
 
@@ -129,8 +131,15 @@ def test_what_is_over_is_not_told_where_another_line_of_the_cause_came_later() -
         row(recovered=SPOT, quiet={**SPOT, "told": "20 min"}),
         row(last={**SPOT, "time": "2026-01-01T00:11:00.000Z"}),
     ]
-    assert doubts_of(rows) == []
-    assert against_of(rows) == []
+    assert after_of(rows, {}) == []
+
+
+def test_a_change_soon_after_the_last_line_is_told() -> None:
+    change = {**SPOT, "line": 40, "time": "2026-01-01T00:20:19.000Z"}
+    told = "a change came 19 s after its last line, at 2026-01-01T00:20:19.000Z (a.log:40)"
+    rows = [row(last={**SPOT, "time": "2026-01-01T00:20:00.000Z"})]
+    assert after_of(rows, {"changes": [change]}) == [told]
+    assert after_of(rows, {"changes": [{**change, "time": "2026-01-01T02:20:19.000Z"}]}) == []
 
 
 def test_traces_of_which_not_all_were_read_are_told_as_a_least_number() -> None:
