@@ -491,7 +491,7 @@ def test_overview_shows_what_came_shortly_before_and_where_it_comes_from(tmp_pat
         return f"2026-11-29T{10 + minute // 60}:{minute % 60:02d}:{second:02d}Z node-{host} shop[1]: {text}"
 
     rows = [row(n, 0, n % 3, f"INFO request {n} served") for n in range(60)]
-    rows.append(row(59, 30, 1, "INFO feature flag cache-v9 flipped"))
+    rows.append(row(59, 30, 1, "INFO cache-v9 is warmed by hand"))
     rows += [row(60 + n, 0, 1, "ERROR cannot reach payments-db: refused") for n in range(20)]
     rows += [row(60 + n, 30, n % 3, f"INFO request {n} served") for n in range(20)]
     path = tmp_path / "app.log"
@@ -500,7 +500,7 @@ def test_overview_shows_what_came_shortly_before_and_where_it_comes_from(tmp_pat
     assert [row["line"] for row in found["before"]] == [61]
     assert found["problems"][0]["where"].startswith("only node-1")
     part = shown[shown.index("Shortly before the trouble") :]
-    assert "feature flag cache-v9 flipped" in part
+    assert "cache-v9 is warmed by hand" in part
     assert "app.log:61" in part
     assert f"from {found['problems'][0]['where']}" in shown
 
