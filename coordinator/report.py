@@ -67,7 +67,9 @@ def compose(
         not_found=_unique(n for o in outcomes for n in o.not_found),
         actions=[*(a for o in outcomes for a in o.actions), *(_effect(call) for call in effects)],
         notifications=[n for o in outcomes for n in o.notifications],
-        memories=_memories({hit.id: hit.text for hit in hits}, recalled or {}, cited),
+        memories=_memories(
+            {hit.id: hit.text for hit in hits if hit.id in cited or not _standing(hit)}, recalled or {}, cited
+        ),
         not_done=[*_unique_not_done(outcomes), *_undone(run, ordered), *_unspoken(style, outcomes)],
         assignments=[_summary(a) for a in ordered],
         planned_by=run.planned_by,
@@ -146,6 +148,12 @@ def _memories(given: Mapping[str, str], recalled: Mapping[str, str], cited: set[
     """Return what the run was given, and what its answer cites of what its agents recalled."""
     asked = {id_: text for id_, text in recalled.items() if id_ in cited}
     return [ReportMemory(id=id_, text=text, cited=id_ in cited) for id_, text in {**asked, **given}.items()]
+
+
+def _standing(hit: MemoryHit) -> bool:
+    """Return whether a preference was given because it always holds: it is obeyed, not read."""
+    asked = hit.explain.get("similarity") or hit.explain.get("keywords")
+    return hit.kind == "preference" and "similarity" in hit.explain and not asked
 
 
 def _unique(texts: object) -> list[str]:

@@ -100,6 +100,8 @@ _WISH_CHARACTERS = 160
 #: Whose sentence it is: how somebody wants to be answered, not what they ask.
 _SPEAKING = re.compile(
     r"\b(?:answer|repl(?:y|ies)|respon[ds]|report|message|summar|notif|write|speak|talk|output|keep it|be|language)"
+    rf"|\b(?:use|using|switch to|in) (?:{_ANY_LANGUAGE})\b|\bexplain|[用说讲](?:{_ANY_LANGUAGE})"
+    r"|作答|答案|解释|说明|通知"
     r"|\b(?:antwort|bericht|schreib|nachricht)|回答|回复|答复|报告|汇报|总结|说话|写|输出|交流|沟通|保持|答え|返事|報告|書い",
     re.IGNORECASE,
 )
@@ -110,9 +112,10 @@ _MANNERLY = re.compile(
     r"|should|must|i'?d|we'?d|i|we|would|like|want|wish|love|prefer|preference(?: is)?|you|if you"
     r"|as possible|and to the point"
     r"|(?:answer|repl(?:y|ies)|report|message|summar(?:y|ies)|response|notification)(?:s|ed|ing)?"
-    r"|respond|write|speak|talk|language|bitte|immer|und|auf|mir|die|alle|halte|halten|antworten?|berichten?"
+    r"|respond|write|speak|talk|explain|switch|language|bitte|immer|und|auf|mir|die|alle|halte|halten|antworten?|berichten?"
     r"|schreiben?|nachrichten)\b|请|麻烦|以后|今后|你的?|您的?|我们?|给|都|也|并且?|而且|尽量|尽可能|保持|使用|改用|用|以|要|应该|希望|喜欢|想要"
     r"|更|一些|一点|[点些的地得来对成]|回答|回复|答复|报告|汇报|总结|输出|说话|交流|沟通|写"
+    r"|作答|答案|解释|说明|通知|消息|所有|全部|扼要|[跟说讲我]"
     r"|今後は?|これからは|常に|いつも|答えて|回答して|返事して|報告して|書いて|ください|下さい|[でをはにと]",
     re.IGNORECASE,
 )

@@ -119,7 +119,7 @@ class Recall:
         found = exact + [hit for hit in self._aided(asked, whole=not known.waits) if hit.id not in named]
         archived = self._archived(asked, found=len(found))
         preferences = self._certain(known.preferences, 0.0, asked)
-        return with_standing(found[: question.limit - len(archived)], preferences) + archived
+        return with_standing(found, preferences, question.limit - len(archived)) + archived
 
     def _archived(self, asked: _Asked, *, found: int) -> list[MemoryHit]:
         """Return what has left the index: half of the hits where it is asked for, else where nothing was found."""

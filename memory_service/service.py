@@ -20,6 +20,7 @@ from memory_service.forgetting.copies import Copies
 from memory_service.learning.finished import finished_run, unlearnt
 from memory_service.learning.gate import Verdict, gate
 from memory_service.learning.remembering import TAGS_MAX, Admitted, candidate_of, secrets_hidden, told_before
+from memory_service.learning.rivals import rivals
 from memory_service.learning.tastes import apart
 from memory_service.reading import PAGE_MAX, page
 from memory_service.recall import Question, Recall
@@ -32,6 +33,8 @@ log = logs.get(__name__)
 #: A run whose doorbell was lost is still learnt from within this time.
 _SWEEP_DAYS = 2
 _SWEEP_MOST = 50
+#: What may contradict another fact: it was not known.
+_NEWS = ("insert", "supersede")
 
 
 class Redaction(Protocol):
@@ -149,7 +152,19 @@ class MemoryService:
     def tell(self, telling: dict[str, Any]) -> dict[str, Any]:
         """Remember what was told over the queue (see remembering.candidate_of): `{"id", "outcome", "reason"}`."""
         candidate = candidate_of(telling)
-        return self.admit(candidate, actor=candidate.source_ref or candidate.source_kind).model_dump()
+        became = self.admit(candidate, actor=candidate.source_ref or candidate.source_kind)
+        return became.model_dump() | {"beside": self._beside(candidate, became)}
+
+    def _beside(self, candidate: Candidate, became: Admitted) -> list[dict[str, str]]:
+        """Return what says otherwise of the same thing than a fact that a person told just now."""
+        if candidate.kind != "fact" or candidate.source_kind != "user" or became.outcome not in _NEWS:
+            return []
+        asked = Question(
+            text=candidate.text, namespace=candidate.namespace, user=candidate.user, kinds=["fact"]
+        )
+        hits = self._recall.ask(asked, self._now())
+        others = rivals(candidate.text, (hit for hit in hits if hit.id not in became.ids))
+        return [{"id": hit.id, "text": hit.text} for hit in others]
 
     def page(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return a page: `{"memories": [...], "total": n, "next": cursor or None}`, newest first."""

@@ -14,7 +14,10 @@ app = typer.Typer(help="What the desk remembers.", no_args_is_help=True)
 
 #: Whom a request is from unless it says otherwise (kernel.contracts.Request).
 _USER = "local"
-As_of = Annotated[str | None, typer.Option(help="What was true at a moment, such as 2026-11-02T10:00+08:00.")]
+As_of = Annotated[
+    str | None,
+    typer.Option(help="What was true at a moment, such as 2026-11-02T10:00+08:00, 10:20, yesterday or -1h."),
+]
 
 
 @app.command()
@@ -61,19 +64,17 @@ def sought(text: str) -> str:
 
 
 def moment(told: str) -> str:
-    """Return a moment with its time zone, or raise Correctable: of two clocks nobody knows which was meant."""
-    from datetime import datetime
-
+    """Return a moment as the commands of logs read it: in the reader's zone where it names none; raise Correctable."""
+    from coordinator.cli.logs_text import asked_time, plain
     from kernel.errors import Correctable
 
-    form = "Write it as 2026-11-02T10:00+08:00, or with a Z at its end for UTC."
-    try:
-        read = datetime.fromisoformat(told.strip())
-    except ValueError as error:
-        raise Correctable(f"{told!r} is no moment", why=str(error), next_step=form) from error
-    if read.tzinfo is None:
-        raise Correctable(f"the moment {told!r} has no time zone", next_step=form)
-    return read.isoformat()
+    if not told.strip():
+        raise Correctable(
+            f"{plain(told)!r} is no time",
+            why="the text is empty",
+            next_step="Write it as 2026-11-02T10:00+08:00, or as 10:20, yesterday, or -1h.",
+        )
+    return asked_time(told, utc=False)
 
 
 @app.command("list")

@@ -64,6 +64,8 @@ def remember(
     }
     answer = ask(data_dir, "memory.remember", telling)
     print_became(answer, as_json=as_json)
+    if not as_json:
+        _warn_of(answer.get("beside") or [])
     if kind is None and answer.get("kind") == "preference" and not as_json:
         screen.remark(
             "it reads as a wish for how you are answered; --kind fact makes it a fact for everybody"
@@ -144,6 +146,19 @@ def became(answer: dict[str, Any]) -> str:
     said = f"{said}: {reason}" if reason else said
     hidden = int(answer.get("hidden") or 0)
     return f"{said}; {_number(hidden)} hidden" if hidden else said
+
+
+def _warn_of(beside: list[dict[str, str]]) -> None:
+    """Say which facts say otherwise of the same: a person thinks they have replaced one."""
+    from coordinator.cli.logs_text import plain
+    from coordinator.cli.memory_table import short
+
+    for other in beside:
+        of = short(other["id"])
+        screen.remark(
+            f'"{plain(other["text"])}" ({of}) says otherwise of the same, and both hold: '
+            f"drop that one with `nightdesk memory forget {of}`, or give both one --key"
+        )
 
 
 def _number(hidden: int) -> str:

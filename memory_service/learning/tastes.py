@@ -48,7 +48,7 @@ _REFUSED = re.compile(
 
 def tastes(text: str) -> dict[str, str]:
     """Return the slots that a stated preference fills: `language` (zh, en, …) and `length` (short, long)."""
-    if not _ABOUT.search(text) or _REFUSED.search(text):
+    if _REFUSED.search(text) or not (_ABOUT.search(text) or alone(text)):
         return {}
     found = {slot: list(_named(slot, text)) for slot in _SLOTS}
     # two languages in one breath are no wish that a rule could read

@@ -11,6 +11,8 @@ from memory_service.domain import Memory, key_hash
 from memory_service.recalling.ranking import DIGITS
 
 _DAY = 86_400.0
+#: What a preference fills that says how to answer (memory_service.learning.tastes).
+_STYLES = frozenset({"language", "length"})
 
 
 def beside(hits: list[MemoryHit], brought: list[MemoryHit]) -> list[MemoryHit]:
@@ -54,15 +56,22 @@ def hit_of(
     )
 
 
-def with_standing(hits: list[MemoryHit], preferences: list[MemoryHit]) -> list[MemoryHit]:
-    """Return hits with the preferences that hold whatever is asked behind them: they take no place of a hit.
+def with_standing(hits: list[MemoryHit], preferences: list[MemoryHit], most: int) -> list[MemoryHit]:
+    """Return the first hits with the preferences that hold whatever is asked behind them: they take no place of a hit.
 
-    That a preference holds is as sure where it is also about the question a little.
+    That a preference holds is as sure where it is also about the question a little. How somebody is to be answered is
+    about no question with which it has no word in common, however near an embedder thinks it.
     """
     held = {hit.id: hit for hit in preferences}
+    hits = [hit for hit in hits if hit.id not in held or not _of_style(hit)][:most]
     sure = [
         hit.model_copy(update={"tier": "high"}) if hit.id in held and held[hit.id].tier == "high" else hit
         for hit in hits
     ]
     known = {hit.id for hit in hits}
     return sure + [hit for hit in preferences if hit.id not in known]
+
+
+def _of_style(hit: MemoryHit) -> bool:
+    styled = not _STYLES.isdisjoint(hit.slots)
+    return styled and not hit.explain.get("keywords")

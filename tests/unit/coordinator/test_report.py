@@ -272,3 +272,14 @@ def test_markdown_shows_what_speaks_for_and_against_a_finding_but_not_in_a_short
     assert "反对：`a.log:9` `pool recovered`" in zh
     assert "earliest" not in zh
     assert "speaks" not in markdown(compose(styled(length="short"), rows, now=NOW))
+
+
+def test_a_preference_that_always_holds_is_obeyed_and_not_listed_unless_it_is_cited() -> None:
+    parts = {"similarity": 0.0, "keywords": 0.0, "importance": 0.2, "recency": 0.1}
+    always = [WISH.model_copy(update={"id": id_, "explain": parts}) for id_ in ("m9", "m8")]
+    asked = WISH.model_copy(update={"id": "m7", "explain": parts | {"keywords": 0.2}})
+    rows = [row("a", "done", Outcome(answer="As you like [mem:m8].", cited_memories=["m8"]))]
+    given = run(memories=[hit.model_dump(mode="json") for hit in (*always, asked)])
+    report = compose(given, rows, now=NOW)
+    assert [m.id for m in report.memories] == ["m8", "m7"]
+    assert (report.language, report.length) == ("zh", "short")

@@ -152,3 +152,37 @@ def test_the_language_of_the_request_is_the_default_and_what_was_asked_for_wins_
 )
 def test_a_sentence_about_nothing_but_our_manner_is_meant_to_stay(text: str, meant_to_stay: bool) -> None:
     assert alone(text) is meant_to_stay
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "请用英文回答，详细一点",
+        "回答简短一些",
+        "请用中文",
+        "说中文",
+        "所有回答都用中文",
+        "答案简短些",
+        "解释详细一点",
+        "请以英文作答",
+        "汇报要简明扼要",
+    ]
+    + ["please use English", "switch to German", "explain in detail"],
+)
+def test_a_short_wish_about_our_manner_is_meant_to_stay(text: str) -> None:
+    assert alone(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "日志说明很详细",
+        "数据库用英文",
+        "我在用中文",
+        "为什么用中文",
+        "logs are in German",
+        "请用中文写支付服务的报告",
+    ],
+)
+def test_what_says_something_of_the_systems_is_no_wish(text: str) -> None:
+    assert not alone(text)

@@ -166,3 +166,12 @@ def test_what_nobody_said_or_has_a_key_or_a_kind_is_no_wish_by_rule(desk: World)
     for more in ({"source_kind": "agent"}, {"kind": "fact"}, {"key": "language of the report"}):
         told = {"text": text, "source_kind": "user", "source_ref": str(more), **more}
         assert desk.memory.tell(told)["kind"] == "fact"
+
+
+def test_a_fact_that_says_otherwise_than_another_names_it(desk_on_sqlite: World) -> None:
+    person = {"source_kind": "user", "source_ref": "user:ann"}
+    first = tell(desk_on_sqlite, **person, text="the pool of checkout is 120", key="checkout pool size")
+    assert first["beside"] == []
+    second = tell(desk_on_sqlite, **person, text="the pool of checkout is 90")
+    assert second["beside"] == [{"id": first["id"], "text": "the pool of checkout is 120"}]
+    assert tell(desk_on_sqlite, **person, text="the pool of billing is 90")["beside"] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from rich.console import Console
 
 from coordinator.cli.memory import _show, moment, sought
 from coordinator.cli.memory_table import how_sure, table, why_recalled
+from kernel.clock import now
 from kernel.errors import Correctable
 
 HIT = {
@@ -116,11 +118,21 @@ def test_a_moment_with_its_time_zone_is_read(told: str, read: str) -> None:
     assert moment(told) == read
 
 
-@pytest.mark.parametrize("told", ["2026-11-02T10:00", "2026-11-02", "yesterday", "1793000000", ""])
-def test_a_moment_without_one_is_refused_with_the_form_to_use(told: str) -> None:
+@pytest.mark.parametrize(
+    "told", ["10:20", "yesterday", "yesterday 10:20", "-1h", "2026-11-02T10:00", "2026-11-02"]
+)
+def test_a_moment_is_read_as_the_commands_of_logs_read_it(told: str) -> None:
+    at = datetime.fromisoformat(moment(told))
+    assert at.tzinfo is not None
+    assert at <= max(now(), datetime(2026, 11, 2, 12, tzinfo=UTC) + timedelta(days=1))
+
+
+@pytest.mark.parametrize("told", ["1793000000", "", " ", "the day before"])
+def test_what_is_no_moment_is_refused_with_the_form_to_use(told: str) -> None:
     with pytest.raises(Correctable) as refused:
         moment(told)
-    assert "2026-11-02T10:00+08:00" in refused.value.next_step
+    assert "isoformat" not in refused.value.why
+    assert "+08:00" in refused.value.next_step
 
 
 def test_preferences_that_hold_whatever_is_asked_stand_apart(capsys: pytest.CaptureFixture[str]) -> None:
