@@ -24,6 +24,7 @@ _BECAME = {
     "dropped": "not remembered",
 }
 _ONCE = "known already"
+_WISHED = "it reads as a wish for how you are answered; --kind fact makes it a fact for everybody"
 
 
 @screen.answering
@@ -64,12 +65,8 @@ def remember(
     }
     answer = ask(data_dir, "memory.remember", telling)
     print_became(answer, as_json=as_json)
-    if not as_json:
-        _warn_of(answer.get("beside") or [])
     if kind is None and answer.get("kind") == "preference" and not as_json:
-        screen.remark(
-            "it reads as a wish for how you are answered; --kind fact makes it a fact for everybody"
-        )
+        screen.remark(_WISHED)
 
 
 @screen.answering
@@ -129,6 +126,7 @@ def print_became(answer: dict[str, Any], *, as_json: bool) -> None:
             if made:
                 screen.out().print(made, markup=False)
         screen.remark(became(answer))
+        _warn_of(answer.get("beside") or [])
         if answer["outcome"] == "quarantine":
             screen.remark("see it with `nightdesk memory quarantine`, and accept or reject it there")
     if answer["outcome"] == "dropped":

@@ -166,8 +166,10 @@ def test_a_sentence_about_nothing_but_our_manner_is_meant_to_stay(text: str, mea
         "解释详细一点",
         "请以英文作答",
         "汇报要简明扼要",
-    ]
-    + ["please use English", "switch to German", "explain in detail"],
+        "please use English",
+        "switch to German",
+        "explain in detail",
+    ],
 )
 def test_a_short_wish_about_our_manner_is_meant_to_stay(text: str) -> None:
     assert alone(text)
