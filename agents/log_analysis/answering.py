@@ -14,12 +14,12 @@ from agents.log_analysis.paragraphs import harmless, not_found, others, outside,
 from agents.log_analysis.questions import about_speed, asks_why
 from agents.log_analysis.wording import style, words
 from agents.runtime.spec import DoneCall, TurnView
-from kernel.contracts import NotDone, Outcome
+from kernel.contracts import Finding, NotDone, Outcome
 from kernel.states import CallState
 from kernel.wording import ENGLISH, Words
 
 #: Work that scores no more than this takes its usual time: where other trouble is known, it is no candidate.
-_USUAL = 0.5
+_USUAL = 0.35
 
 
 def answered(view: TurnView, overview: dict[str, Any], told: str) -> Outcome:
@@ -27,10 +27,10 @@ def answered(view: TurnView, overview: dict[str, Any], told: str) -> Outcome:
     return Outcome(answer=told, not_done=[*_not_done(view, overview), *not_followed(view)])
 
 
-def conclude(view: TurnView, overview: dict[str, Any], *, lead: str = "") -> Outcome:
+def conclude(view: TurnView, overview: dict[str, Any], *, lead: str = "", after: str = "") -> Outcome:
     """Return the outcome of what the journal holds; findings are in English, for what is learnt from them.
 
-    `lead` answers what was asked besides the cause, and comes first.
+    `lead` answers what was asked besides the cause, and comes first; `after` follows the cause.
     """
     overview = _asked_for(view, overview)
     comparison = _value(view.calls("compare"))
@@ -44,7 +44,7 @@ def conclude(view: TurnView, overview: dict[str, Any], *, lead: str = "") -> Out
     said = verdict(shown, overview, top_rows(overview), say, brief=brief, why=asks_why(request))
     looks = view.calls("overview")
     whole = (looks[0].value if looks else None) or overview
-    lacking = absent(request, looked_up, f"{lead} {said}", say, found=bool(shown))
+    lacking = absent(request, looked_up, f"{lead} {said} {after}", say, found=bool(shown))
     assumed = premise(request, looked_up, whole, say)
     first = assumed or not shown or none_held(request, looked_up)  # else the cause comes first
     paragraphs = [
@@ -55,13 +55,11 @@ def conclude(view: TurnView, overview: dict[str, Any], *, lead: str = "") -> Out
         lines_of_ids(request, looked_up, say),
         said,
         "" if first else lacking,
+        after,
     ]
     if not shown and looks:
         paragraphs.append(outside(looks[0].value or {}, overview, say))
-    if not brief:
-        paragraphs += [others(shown, say)] if len(shown) > 1 else []
-        paragraphs += [suspects(comparison, say)]
-        paragraphs += observations(overview, shown, say)
+    paragraphs += [] if brief else _beside(shown, overview, comparison, say)
     paragraphs += _lines(searches, say, found=bool(shown), brief=brief)
     return Outcome(
         answer="\n\n".join(p for p in paragraphs if p),
@@ -69,6 +67,14 @@ def conclude(view: TurnView, overview: dict[str, Any], *, lead: str = "") -> Out
         not_found=not_found(findings, overview, say),
         not_done=[*_not_done(view, overview), *not_followed(view)],
     )
+
+
+def _beside(
+    shown: list[Finding], overview: dict[str, Any], comparison: dict[str, Any] | None, say: Words
+) -> list[str]:
+    """Return what is told besides the likeliest cause, where the answer may be long."""
+    told = [others(shown, say)] if len(shown) > 1 else []
+    return [*told, suspects(comparison, say), *observations(overview, shown, say)]
 
 
 def _asked_for(view: TurnView, overview: dict[str, Any]) -> dict[str, Any]:

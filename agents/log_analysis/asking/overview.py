@@ -21,6 +21,7 @@ from agents.log_analysis.asking.measures import slow_rows
 from agents.log_analysis.asking.suspects import PROBLEMS, onset_of, suspects, trouble_row
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
+from agents.log_analysis.judging.causes import certainty
 from agents.log_analysis.judging.precedence import Problem
 from agents.log_analysis.judging.problems import problems
 from agents.log_analysis.judging.recordings import begun, second
@@ -91,7 +92,7 @@ def overview_of(
         "problems": rows,
         **_led_up(reading, summary, found, file, onset, begins=begins),
         "traces": trace_rows(reading, summary, file),
-        "slow": [row for row in measured if not row["alarm"]],
+        "slow": [{**row, "score": certainty(row["score"])} for row in measured if not row["alarm"]],
         "restarts": restart_rows(reading, summary, file),
         "paths": path_rows(reading, file) if found else {},
         "silences": silence_rows(reading, summary, file),

@@ -12,7 +12,7 @@ from agents.log_analysis.asking.measures import growth_rows, status_rows
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.formats.times import iso
 from agents.log_analysis.judging.aftermath import aftermath, following, trouble_of
-from agents.log_analysis.judging.causes import rows_beside
+from agents.log_analysis.judging.causes import certainty, rows_beside
 from agents.log_analysis.judging.changepoints import Change
 from agents.log_analysis.judging.durations import lasting
 from agents.log_analysis.judging.precedence import WARNINGS, Problem, order
@@ -59,7 +59,8 @@ def suspects(
     alarms = [row for row in measured if row["alarm"]]
     _raise_roots(alarms, rows)
     rows += [*alarms, *growth_rows(reading, summary, file), *status_rows(reading, file)]
-    return sorted(rows, key=lambda row: -row["score"])
+    rows.sort(key=lambda row: -row["score"])
+    return [{**row, "score": certainty(row["score"])} for row in rows]
 
 
 def trouble_row(reading: Reading, summary: Summary, found: list[Problem], file: int | None) -> _Row:

@@ -95,7 +95,7 @@ def cut(text: str, limit: int, around: str = "") -> str:
     if len(text) <= limit:
         return text
     at = text.find(around) if around else -1
-    if at < 0 or at + len(around) <= limit:
+    if at < 0 or (at <= limit // 2 and at + len(around) <= limit):  # what stands late has its end later still
         return text[: limit - 1] + "…"
     head = limit // 4
     start = max(head, min(at - 20, len(text) - (limit - head)))

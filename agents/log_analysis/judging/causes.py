@@ -15,10 +15,12 @@ from agents.log_analysis.kinds import ERROR, GROWTH, KINDS, SLOW, SYMPTOM
 from kernel.contracts import Evidence, Finding
 from kernel.wording import ENGLISH, Words
 
-#: Findings reported; the raw score that counts as certain; below the floor a problem is not worth a finding.
+#: Findings reported; the sum of weights that counts as certain; below the floor a problem is not worth a finding.
 FINDINGS = 5
 _CERTAIN = 1.45
 _FLOOR = 0.1
+#: An error that scores more is critical.
+_CRITICAL = 0.69
 #: A change is told with the trouble if it came so shortly before it (seconds), or within this share of the window.
 _SHORTLY = 900.0
 _SHORTLY_SHARE = 0.1
@@ -74,7 +76,7 @@ def rank(
     causes = _causes(overview.get("problems", []))
     findings = []
     for position, cause in enumerate(causes[:FINDINGS]):
-        score = max(0.0, min(1.0, cause.rows[0]["score"] / _CERTAIN))
+        score = max(0.0, min(1.0, cause.rows[0]["score"]))
         if score < _FLOOR:
             continue
         top = not position
@@ -93,6 +95,11 @@ def rank(
             )
         )
     return findings
+
+
+def certainty(weights: float) -> float:
+    """Return a score from 0 to 1 for a sum of weights: the only one that people are shown, in each answer the same."""
+    return round(max(0.0, min(1.0, weights / _CERTAIN)), 3)
 
 
 def top_rows(overview: dict[str, Any]) -> list[_Row]:
@@ -120,7 +127,7 @@ def _causes(rows: Iterable[_Row]) -> list[Cause]:
 
 def _severity(cause: Cause) -> Any:
     levels = {row["level"] for row in cause.rows}
-    if "fatal" in levels or (cause.rows[0]["score"] > 1 and "error" in levels):
+    if "fatal" in levels or (cause.rows[0]["score"] > _CRITICAL and "error" in levels):
         return "critical"
     return "error" if "error" in levels else "warning"
 

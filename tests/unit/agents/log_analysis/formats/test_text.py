@@ -90,6 +90,13 @@ def test_cut_keeps_what_matters() -> None:
     assert cut(text, 120, "the needle").startswith("head ")
 
 
+def test_what_begins_late_is_told_to_its_end() -> None:
+    text = "h" * 80 + " the needle is of no use, and here is why: it is blunt"
+    assert cut(text, 120, "the needle").endswith("it is blunt")
+    early = "the needle " + "x" * 200
+    assert cut(early, 120, "the needle") == early[:119] + "…"
+
+
 def test_key_lines_are_hidden_and_digests_are_not() -> None:
     assert hide_key_line("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj") == "<KEY LINE>"
     digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.log_analysis.judging.causes import rank
+from agents.log_analysis.judging.causes import certainty, rank
 from agents.log_analysis.judging.titles import phrase
 
 
@@ -86,3 +86,8 @@ def test_a_message_that_tells_the_kind_is_a_phrase_before_its_exception() -> Non
 def test_scores_stay_between_0_and_1() -> None:
     findings = rank(overview(problem(1, score=9.0), problem(2, kind="crash", score=-3.0)))
     assert [f.score for f in findings] == [1.0]
+
+
+def test_a_score_is_the_same_wherever_it_is_shown() -> None:
+    assert [certainty(weights) for weights in (-0.2, 0.725, 2.0)] == [0.0, 0.5, 1.0]
+    assert rank(overview(problem(1, score=certainty(1.386))))[0].score == 0.96
