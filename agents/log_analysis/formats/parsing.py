@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -127,8 +128,8 @@ class Parser:
     def _framed(self, found: Frame) -> Record:
         """Read what stands inside a frame."""
         self._tally.note(found.form)
-        inner = self.parse(found.inner, 1)
-        time = self.stamps.value(found.time) if found.time else inner.time
+        time = self.stamps.value(found.time) if found.time else None
+        inner = self._within(found.inner, time, 1)
         # a stamp alone is no frame: only a line that goes on the one before it is marked as joined to it
         inner.framed = found.form == "cri" or bool(found.time and joins(found.inner))
         inner.time = time if time is not None else inner.time
@@ -136,6 +137,11 @@ class Parser:
         inner.service = found.service or inner.service
         inner.structured = True
         return inner
+
+    def _within(self, text: str, time: float | None, nesting: int) -> Record:
+        """Read the text inside a line; where that has a time, those of the text need no guess."""
+        with nullcontext() if time is None else self.stamps.aside():
+            return self.parse(text, nesting)
 
     def _row(self, text: str) -> Record | None:
         """Read a row of a table whose header was met, or meet the header."""
@@ -173,11 +179,8 @@ class Parser:
         if not nesting:
             self._tally.note(form or read.form)
         docker = read.form == "docker" and not nesting
-        if (
-            docker
-            and not read.message.endswith("\n")
-            and len(read.message.encode("utf-8", "replace")) >= _SPLIT
-        ):
+        whole = read.message.endswith("\n")
+        if docker and not whole and len(read.message.encode("utf-8", "replace")) >= _SPLIT:
             return Record(
                 read.time,
                 read.level,
@@ -191,7 +194,7 @@ class Parser:
         if nesting >= _NESTING or not read.message or read.composed:
             return record
         if docker or read.message.lstrip()[:1] == "{" or not read.level:
-            record = nested(record, self.parse(read.message.strip("\n"), nesting + 1))
+            record = nested(record, self._within(read.message.strip("\n"), record.time, nesting + 1))
         if docker:
             inner = read.message.rstrip("\n")
             record.stream, record.framed, record.inner = read.stream, joins(inner), inner

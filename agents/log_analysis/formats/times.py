@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -123,6 +124,16 @@ class Stamps:
         other = copy.copy(self)
         vars(other).update(_dates=copy.copy(self._dates), _zone=copy.copy(self._zone))
         return other
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Read stamps whose moments are not wanted, for one beside them is better: nothing is assumed of them."""
+        kept = {**vars(self)}
+        self._dates, self._zone = copy.copy(self._dates), copy.copy(self._zone)
+        try:
+            yield
+        finally:
+            vars(self).update(kept)
 
     def _read(self, found: re.Match[str], reader: Reader) -> float | None:
         try:

@@ -167,3 +167,21 @@ def test_w3c_times_are_gmt_or_of_the_offset_that_the_log_names(head: list[str], 
     assert not [note for note in parser.notes if "zone" in note]
     local = ["#Fields: date-local time-local s-ip sc-status", "2026-11-29 10:00:00 h 200"]
     assert iso([parser.parse(line) for line in local][-1].time) == "2026-11-29T02:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"log":"17:33:16.821 INFO ready\\n","stream":"stdout","time":"2023-01-29T09:33:16.822108812Z"}',
+        '{"time":"2023-01-29T09:33:16.822Z","msg":"17:33:16.821 INFO ready"}',
+        "2023-01-29T09:33:16.822108812Z stdout F 17:33:16.821 INFO ready",
+    ],
+)
+def test_nothing_is_assumed_of_a_clock_beside_a_full_time(line: str) -> None:
+    parser = Parser(datetime(2026, 1, 1, tzinfo=UTC))
+    record = parser.parse(line)
+    assert record.time == pytest.approx(1_674_984_796.822, abs=0.001)
+    assert record.message == "ready"
+    assert parser.stamps.notes == []
+    parser.parse("17:33:16.821 INFO ready")  # alone it has neither a date nor a zone
+    assert len(parser.stamps.notes) in (1, 2)
