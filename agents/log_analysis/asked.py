@@ -10,16 +10,16 @@ from typing import Any
 
 import re2
 
-from agents.log_analysis.questions import Question
+from agents.log_analysis.questions import BY, Question
 from agents.log_analysis.spans import Span
 from agents.log_analysis.terms import pattern_of, telling, ways_of
 from agents.runtime.spec import CallRequest, DoneCall
 from kernel.states import CallState
 
 #: Lines shown beside a count, of a moment, and of those who have most.
-_SHOWN, _MOMENT, _MOST = 5, 20, 10
+_SHOWN, _MOMENT, _MOST, _EACH = 5, 20, 10, 30
 #: Topics whose answer is a number of lines.
-COUNTED = ("count", "most", "rate")
+COUNTED = ("count", "most", "each", "rate")
 #: What somebody did, where a question says no more than that: then what failed is told by how lines are graded.
 _FAILED = re.compile(r"(?i)(?:fail\w*|失败)(?: (?:fail\w*|失败))*")
 #: Buckets the histogram makes at most.
@@ -46,11 +46,8 @@ def _calls_for(question: Question, span: Span, overview: dict[str, Any]) -> list
     if topic == "rate":
         bucket = _bucket(question, span, overview)
         return [CallRequest(tool="histogram", arguments={**lines, "bucket": bucket})]
-    if topic == "most":
-        kinds = (
-            ("host", "ip") if question.entity == "host" else (question.entity,)
-        )  # hosts often go by address
-        return [CallRequest(tool="entities", arguments={**lines, "by": by, "limit": _MOST}) for by in kinds]
+    if topic in BY or question.of:
+        return _by_whom(question, lines)
     if topic == "top":
         arguments = {"level": question.level or "error", "limit": _MOST}
         return [CallRequest(tool="templates", arguments=arguments)]
@@ -64,9 +61,20 @@ def _calls_for(question: Question, span: Span, overview: dict[str, Any]) -> list
         )
         return [trouble, CallRequest(tool="search", arguments={**span.arguments, "limit": _MOMENT})]
     if topic == "changed":
-        split = span.at or span.since or overview.get("onset", "")
+        split = span.at or span.since or overview.get("recording") or overview.get("onset", "")
         return [CallRequest(tool="compare", arguments={"split_at": split})] if split else []
     return []
+
+
+def _by_whom(question: Question, lines: dict[str, Any]) -> list[CallRequest]:
+    """Return counts by who: of each, or of the one that is named beside those of all."""
+    of = {"of": question.of} if question.of else {}
+    if question.topic not in BY:
+        every = {**lines, "by": question.of.partition("=")[0], "limit": _MOST}
+        return [CallRequest(tool="entities", arguments=one) for one in ({**every, **of}, every)]
+    kinds = ("host", "ip") if question.entity == "host" else (question.entity,)  # hosts often go by address
+    limit = _EACH if question.topic == "each" else _MOST
+    return [CallRequest(tool="entities", arguments={**lines, **of, "by": by, "limit": limit}) for by in kinds]
 
 
 def _lines(question: Question, span: Span) -> dict[str, Any]:
@@ -76,13 +84,14 @@ def _lines(question: Question, span: Span) -> dict[str, Any]:
         exact, words = question.exact, question.term.split()
         lines["pattern"] = re2.escape(question.term) if exact else pattern_of(words)
     if question.level:
-        lines["level"] = question.level
+        alone = question.level == "warning" and not question.wide and question.topic in (*COUNTED, "last")
+        lines["level"] = f"={question.level}" if alone else question.level
     return lines
 
 
 def calls_apart(question: Question, span: Span) -> list[CallRequest]:
     """Return a search for each word of a question whose words no line holds together."""
-    if question.exact or question.topic not in ("count", "most", "rate", "last"):
+    if question.exact or question.topic not in ("count", "most", "each", "rate", "last"):
         return []
     words = telling(question.term.split())
     arguments = [
@@ -98,7 +107,7 @@ def narrowed(question: Question, apart: Sequence[DoneCall]) -> Question:
     if len(apart) != len(words) or any(call.state != CallState.done for call in apart):
         return question
     kept = [word for word, call in zip(words, apart, strict=True) if call.value["total"]]
-    if not kept:
+    if not kept or (question.level and kept == words):  # all are known: at this level there is none
         return question
     term, exact = " ".join(kept), len(kept) == 1 and kept[0].isdigit()
     then = question.then
@@ -112,7 +121,9 @@ def graded(question: Question, overview: dict[str, Any]) -> Question:
     if question.exact or question.level or not _FAILED.fullmatch(question.term):
         return question
     bad = {"warning", "error", "fatal"} & set(overview.get("levels", {}))
-    return replace(question, term="", level="warning") if bad else replace(question, term="4xx/5xx")
+    return (
+        replace(question, term="", level="warning", wide=True) if bad else replace(question, term="4xx/5xx")
+    )
 
 
 def all_calls_for(question: Question, span: Span, overview: dict[str, Any]) -> list[CallRequest]:

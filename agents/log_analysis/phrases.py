@@ -97,7 +97,6 @@ ANSWERS_ZH: Phrases = {
     "The first line that says so is of {time} ({where}); {total} lines do.": (
         "最早的一行是 {time}（{where}）；共 {total} 行。"
     ),
-    "It began at {time} ({where}); {total} lines say so.": "始于 {time}（{where}）；共 {total} 行。",
     "It began at {time}; the first line of trouble is {where}.": "始于 {time}；最早的异常行是 {where}。",
     "Yes: a line says so at {time} ({where}).": "已恢复：{time} 的日志行这样写明（{where}）。",
     "It began at {time} ({where}); the first line of other trouble is {earlier}, at {before}.": (

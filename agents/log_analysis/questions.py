@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from agents.log_analysis.groups import counts_entities, each_of, entity_of, entity_pattern
 from agents.log_analysis.terms import is_status, terms_of
 
 
@@ -14,7 +15,8 @@ class Question:
 
     `exact` terms were quoted, others are words in any form. `entity` is what is counted by (ip, host, user …) and
     `bucket` the width of a count over time. `why` tells that the cause is asked for too, `also` which leads are,
-    `then` is a second question in the same request.
+    `then` is a second question in the same request, `of` (`host=web-1`) is whose lines are meant, and `wide` takes
+    what is worse than a level of warning with it.
     """
 
     topic: str
@@ -26,10 +28,14 @@ class Question:
     exact: bool = False
     also: tuple[str, ...] = ()
     then: Question | None = None
+    of: str = ""
+    wide: bool = False
 
 
 #: Topics that are told before the cause, and not instead of it, in the order in which they are told.
 LEADS = ("start", "recovered")
+#: Topics that are counted by who.
+BY = ("most", "each")
 _SENTENCES = re.compile(r"(?<=[?？])")
 _FROM = re.compile(r"(?i)\bfrom when\b|\bhow long\b|从|持续")
 #: What a request calls trouble as such: no text to look for.
@@ -116,23 +122,9 @@ _RECOVERED = re.compile(
     r"|still (?:fail|happen|going|there)\w*"
     r"|healthy again|stopped|ended)\b|\bfrom when (?:to|until)\b"
     r"|\bhow long (?:did|was|has)\b.{0,40}\b(?:last|out|down)\w*"
-    r"|到(?:几点|什么时候|何时)|持续了?多久|恢复了?(?:吗|没|么)|还在(?:发生|报错|失败)|好了吗|是否(?:已经)?恢复"
+    r"|到(?:几点|什么时候|何时)|持续了?多久|恢复了?(?:吗|没|么)|还在(?:发生|报错|失败)|好了吗"
+    r"|(?:是否|有没有|有无)(?:已经?|自动|完全|都){0,2}恢复|恢复没有"
 )
-_ENTITIES = (
-    ("ip", r"\bips?\b|\bip address(?:es)?\b|\bclients?\b|\bsource address(?:es)?\b|IP|客户端|地址"),
-    ("host", r"\bhosts?\b|\bmachines?\b|\b(?:data|worker)?nodes?\b|\bservers?\b|主机|机器|节点|服务器"),
-    ("pod", r"\bpods?\b|\bcontainers?\b|\binstances?\b|容器|实例"),
-    ("user", r"\buser(?:name)?s?\b|\baccounts?\b|用户名?|账号|账户"),
-    ("service", r"\bservices?\b|\bcomponents?\b|\bapps?\b|服务|组件|应用"),
-    ("path", r"\bendpoints?\b|\bpaths?\b|\burls?\b|\broutes?\b|\bpages?\b|接口|路径|页面"),
-    ("status", r"\bstatus(?: codes?)?\b|状态码"),
-)
-_HOW_MANY = re.compile(
-    r"(?i)\bhow many (?:different |distinct |unique )?(?:"
-    + "|".join(pattern for _, pattern in _ENTITIES)
-    + r")|多少个?(?:不同的)?(?:IP|客户端|地址|主机|机器|节点|用户|账号)"
-)
-_ENTITY = tuple((name, re.compile(rf"(?i){pattern}")) for name, pattern in _ENTITIES)
 
 #: The first that matches is asked.
 _TOPICS = (
@@ -177,12 +169,15 @@ def is_lead(question: Question | None) -> bool:
 
 def one_question(request: str) -> Question | None:
     """Return what a request asks that is taken as one question."""
-    why, quoted, entity = bool(_WHY.search(request)), quoted_term(request), _entity(request)
+    why, quoted, entity = bool(_WHY.search(request)), quoted_term(request), entity_of(request)
     per = _PER.search(request)
     topic = "rate" if per else next((name for name, pattern in _TOPICS if pattern.search(request)), "")
+    if not per and not why and topic in ("", "count", "most", "top"):
+        each, rest = each_of(request)
+        topic, entity, request = ("each", each, rest) if each else (topic, entity, request)
     if topic == "most" and not entity:
         topic = "count" if _COUNT.search(request) else ""
-    if topic == "count" and entity and _HOW_MANY.search(request):
+    if topic == "count" and entity and counts_entities(request):
         topic = "most"
     term, level = _looked_for(request, quoted, entity if topic == "most" else "")
     if topic in ("exists", "recovered") and not quoted and all(map(_TROUBLE.fullmatch, term.split())):
@@ -191,10 +186,7 @@ def one_question(request: str) -> Question | None:
         return Question("count", found[0], exact=True)
     if not topic or (topic in ("last", "exists") and not (term or (topic == "last" and level))):
         return None
-    bucket = ""
-    if per:
-        unit = next((g for g in per.groups() if g), "").lower().removeprefix("小")
-        bucket = _UNITS.get(unit, "auto")
+    bucket = _bucket(per) if per else ""
     if topic == "recovered" and _FROM.search(request):
         return Question("start", why=why, also=("recovered",))
     if topic in ("changed", "at", "recovered"):
@@ -202,16 +194,21 @@ def one_question(request: str) -> Question | None:
     level = "" if topic in ("start", "exists") else level
     exact = bool(quoted and topic != "top")
     return Question(
-        topic, "" if topic == "top" else term, level, entity if topic == "most" else "", bucket, why, exact
+        topic, "" if topic == "top" else term, level, entity if topic in BY else "", bucket, why, exact
     )
+
+
+def _bucket(per: re.Match[str]) -> str:
+    """Return a bucket's width."""
+    unit = next((g for g in per.groups() if g), "").lower().removeprefix("小")
+    return _UNITS.get(unit, "auto")
 
 
 def _looked_for(request: str, quoted: str, entity: str) -> tuple[str, str]:
     """Return what lines are to hold, and the lowest level; a word such as `failed` is a level where it stands alone."""
     if quoted:
         return quoted, _level(request.replace(quoted, " "))
-    entities = dict(_ENTITIES)
-    skip = re.compile(rf"(?i){_PLURAL}" + (f"|{entities[entity]}" if entity else ""))
+    skip = re.compile(rf"(?i){_PLURAL}" + (f"|{entity_pattern(entity)}" if entity else ""))
     words = terms_of(request, skip)
     if entity and words and all(_ALL.fullmatch(word) or _VERB.fullmatch(word) for word in words):
         return " ".join(word for word in words if _VERB.fullmatch(word)), ""
@@ -234,6 +231,12 @@ def asks_why(request: str) -> bool:
     return bool(_WHY.search(request))
 
 
+def cause_first(request: str) -> bool:
+    """Tell whether a request asks for a cause before it asks whether it is over."""
+    why, over = _WHY.search(request), _RECOVERED.search(request)
+    return why is not None and over is not None and why.start() < over.end()
+
+
 def about_speed(request: str) -> bool:
     """Tell whether a request is about slow work, waiting or lag."""
     return bool(_SPEED.search(request))
@@ -241,7 +244,3 @@ def about_speed(request: str) -> bool:
 
 def _level(text: str) -> str:
     return next((level for level, pattern in _LEVELS if pattern.search(text)), "")
-
-
-def _entity(request: str) -> str:
-    return next((name for name, pattern in _ENTITY if pattern.search(request)), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.log_analysis.breakdowns import each, most, of_one
 from agents.log_analysis.judging.placing import code
 from agents.log_analysis.observed import quoted
 from agents.log_analysis.paragraphs import shapes
@@ -18,8 +19,6 @@ from kernel.wording import Words
 
 #: Lines told of those who have most.
 _MOST = 10
-#: So many that have equally much are named.
-_NAMED = 3
 
 
 def reply(question: Question, calls: list[DoneCall], overview: dict[str, Any], say: Words) -> str:
@@ -63,6 +62,8 @@ def _absent(question: Question, apart: list[DoneCall], say: Words) -> str:
     if absent:
         return say("No line holds {words}.", words=", ".join(map(code, absent)))
     told = ", ".join(f"{code(word)} {count}" for word, count in counts.items())
+    if question.level:
+        return say("At any level, lines with each word: {told}.", told=told)
     return say("No line holds all of it; lines with each word: {told}.", told=told)
 
 
@@ -71,14 +72,23 @@ def _what(question: Question, call: DoneCall, say: Words) -> str:
     level, pattern = call.arguments.get("level"), call.arguments.get("pattern")
     words = [question.term] if question.exact else telling(question.term.split())
     named = " + ".join(map(code, words))
+    alone = (level or "").startswith("=")
+    level = (level or "").removeprefix("=")
     if kind := kind_counted(question, call, say):
         text = kind
+    elif alone and pattern:
+        text = say("lines of level {level} with {pattern}", level=level, pattern=named)
+    elif alone:
+        text = say("lines of level {level}", level=level)
     elif level and pattern:
         text = say("lines of level {level} or worse with {pattern}", level=level, pattern=named)
     elif level:
         text = say("lines of level {level} or worse", level=level)
     else:
         text = say("lines with {pattern}", pattern=named) if pattern else say("lines")
+    if "of" in call.arguments:
+        by, _, name = call.arguments["of"].partition("=")
+        text = say("{what} of {name} ({by})", what=text, by=say.plain(by), name=code(name))
     since, until = call.arguments.get("since", ""), call.arguments.get("until", "")
     if since or until:
         text += say(
@@ -94,28 +104,14 @@ def _rate(question: Question, calls: list[DoneCall], values: list[dict[str, Any]
     return rate(found, question.bucket, what, say)
 
 
-def _most(question: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
-    found = next((value for value in values if value["entities"]), values[0])
-    what, rows, by = _what(question, calls[0], say), found["entities"], found["by"]
-    if not rows:
-        return say(
-            "No {by} stands in the {count} {what}.", by=say.plain(by), count=found["events"], what=what
-        )
-    text = "{entity} has most: {count} of {events} {what} ({total} different {by})."
-    values_of = {"entity": code(rows[0]["entity"]), "count": rows[0]["count"], "events": found["events"]}
-    if len(rows) > 1 and rows[1]["count"] == rows[0]["count"]:
-        even = sum(1 for row in rows if row["count"] == rows[0]["count"])
-        text = "None stands out: {even} have {count} each of the {events} {what} ({total} different {by})."
-        values_of["even"] = f"{even}+" if even == len(rows) < found["entities_total"] else even
-        if even < min(len(rows), _NAMED + 1):
-            text = "A tie: {names} have {count} each of the {events} {what} ({total} different {by})."
-            values_of["names"] = ", ".join(code(row["entity"]) for row in rows[:even])
-    head = say(text, **values_of, what=what, total=found["entities_total"], by=say.plain(by))
-    listed = [f"- {code(r['entity'])}  {r['count']}  ({_where(r['first'])})" for r in rows]
-    return "\n\n".join([head, "\n".join(listed)])
+def _by(question: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
+    what = _what(question, calls[0], say)
+    return each(values, what, say) if question.topic == "each" else most(values, what, say)
 
 
 def _count(question: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
+    if question.of:
+        return of_one(question, values, _what(question, calls[1], say), say)
     found, what = values[0], _what(question, calls[0], say)
     if not found["total"]:
         return say("There are no {what}.", what=what)
@@ -185,7 +181,12 @@ def _began(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say
     found = values[0]
     if not found["total"]:
         return say("No line says so.")
-    return _edge("It began at {time} ({where}); {total} lines say so.", found["first"], found["total"], say)
+    return _edge(
+        "The first line that says so is of {time} ({where}); {total} lines do.",
+        found["first"],
+        found["total"],
+        say,
+    )
 
 
 def _last(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: Words) -> str:
@@ -217,7 +218,8 @@ def _top(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: 
 
 _REPLIES = {
     "rate": _rate,
-    "most": _most,
+    "most": _by,
+    "each": _by,
     "count": _count,
     "exists": _count,
     "start": _began,

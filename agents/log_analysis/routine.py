@@ -10,8 +10,9 @@ import re2
 from agents.log_analysis.answering import answered, conclude
 from agents.log_analysis.asked import all_calls_for, calls_apart, calls_for, graded, narrowed
 from agents.log_analysis.mentioned import lookups
+from agents.log_analysis.owners import lookups_of, owned
 from agents.log_analysis.pairs import asked_of
-from agents.log_analysis.questions import LEADS, Question, quoted_term
+from agents.log_analysis.questions import LEADS, Question, cause_first, quoted_term
 from agents.log_analysis.remembered import DIRECTED, directed
 from agents.log_analysis.replies import missing, reply
 from agents.log_analysis.spans import Span, span_of
@@ -34,7 +35,7 @@ _LISTED = re.compile(
     r"(?i)\b(?:list|show|find|post|print|search|grep|give|display|get|fetch|lines?|logs?|entries|contain\w*|match\w*)\b"
     r"|列出|查找|查询|显示|找出|找到|搜索|包含|含有|日志"
 )
-_ASKED_NOTE, _APART_NOTE = "asked for", "asked for, word by word"
+_ASKED_NOTE, _APART_NOTE, _OWNER_NOTE = "asked for", "asked for, word by word", "asked for, whose lines"
 _CONTAINS = re.compile(r"(?i)\b(?:contain(?:s|ing)?|match(?:es|ing)?|with the word)\s+([\w.:/-]{2,60})")
 #: Turns that a cause takes after the first look: errors, before and after, the answer; a further look needs one more.
 _TURNS = 3
@@ -46,6 +47,8 @@ def routine(view: TurnView) -> Turn:
     if not view.work.sources:
         return _end(_stated(view) or _no_source(words(view)))
     question = None if "alertname" in view.work.labels else asked_of(view.work.request)
+    if question and (told := _noted(view, _OWNER_NOTE)):
+        question = owned(question, told[-1])
     hits = view.calls("overview")
     if not hits:
         known = None if question else directed(view)
@@ -60,12 +63,13 @@ def routine(view: TurnView) -> Turn:
     if span and len(hits) == 1 and view.turns_left > _TURNS:
         again = CallRequest(tool="overview", arguments=span.around.arguments)
         return _ask(view, [again], "the window that was asked about")
-    span = span.around
     if not _wide_searches(view):
         return _ask(view, _searches(view, overview, span), "the errors themselves")
     if overview.get("problems") and not _compared(view):
         return _ask(view, _comparisons(overview, hits[0].value or {}), "before and after the trouble began")
-    return _end(conclude(view, overview, lead=_told(view, question, span, overview) if question else ""))
+    lead = _told(view, question, span.around, overview) if question else ""
+    last = question is not None and question.topic == "recovered" and cause_first(view.work.request)
+    return _end(conclude(view, overview, **{"after" if last else "lead": lead}))
 
 
 def _span(view: TurnView, overview: dict[str, Any]) -> Span:
@@ -78,7 +82,9 @@ def _question(view: TurnView, question: Question, span: Span, overview: dict[str
     made, apart = _noted(view, _ASKED_NOTE), _noted(view, _APART_NOTE)
     wanted: list[CallRequest] = []
     note = _ASKED_NOTE
-    if not made:
+    if not made and not _noted(view, _OWNER_NOTE) and (names := lookups_of(question, view.work.request)):
+        wanted, note = names, _OWNER_NOTE
+    elif not made:
         wanted = all_calls_for(question, span, overview)
     elif len(made) == 1 and _nothing(made[0]) and (asked := graded(question, overview)) != question:
         wanted = all_calls_for(asked, span, overview)
@@ -139,12 +145,12 @@ def _end(outcome: Outcome) -> Turn:
 
 
 def _searches(view: TurnView, overview: dict[str, Any], span: Span) -> list[CallRequest]:
-    window = span.arguments
+    window, problems = span.around.arguments, overview.get("problems")
     calls = [CallRequest(tool="search", arguments={"level": "error", "limit": _ERRORS, **window})]
-    if not overview.get("problems"):
+    if not problems:
         calls.append(CallRequest(tool="search", arguments={"pattern": _WORDS, "limit": _ERRORS, **window}))
     if "alertname" not in view.work.labels:
-        calls += lookups(view.work.request)
+        calls += lookups(view.work.request, span, calm=not problems)
     term = asked_term(view.work.request)
     if term:
         found = _LAST.search(view.work.request)
@@ -170,7 +176,7 @@ def asked_term(request: str) -> str:
 def _comparisons(overview: dict[str, Any], whole: dict[str, Any]) -> list[CallRequest]:
     """Return calls that set the onset apart from what was before it, up to the end of the window asked about."""
     top = overview["problems"][0]["first"]
-    split = overview.get("onset") or top["time"]
+    split = overview.get("recording") or overview.get("onset") or top["time"]
     start, until = whole.get("window", {}).get("from", ""), overview.get("asked", {}).get("until", "")
     if split and start < split < until:
         arguments = {"before": f"{start}..{split}", "after": f"{split}..{until}"}

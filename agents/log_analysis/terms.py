@@ -183,5 +183,6 @@ def _stem(word: str) -> str:
         if form in _SAME:
             return f"(?:{_SAME[form]})"
     if len(word) <= _SHORT or not (word.isalpha() and word.isascii() and word[1:].islower()):
-        return re.escape(word)
+        whole = word[-1].isdigit() and not word.isdigit()  # `web-1` is not `web-12`
+        return re.escape(word) + (r"\b" if whole else "")
     return _ENDING.sub("", plain) + r"\w*"

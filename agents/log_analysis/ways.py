@@ -31,7 +31,7 @@ def surest(
     more = ""
     if not best and totals[1] > totals[0]:
         words = " + ".join(map(code, telling(question.term.split())))
-        more = say("In all, {total} lines hold {words}.", total=totals[1], words=words)
+        more = say("In all, {total} lines have {words}, or other words for it.", total=totals[1], words=words)
     part = slice(best * size, (best + 1) * size)
     return calls[part], values[part], more
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from agents.log_analysis.asking.comparing import check_baseline
-from agents.log_analysis.asking.entities import check_kind
+from agents.log_analysis.asking.entities import check_kind, check_of
 from agents.log_analysis.asking.histogram import check_width
 from agents.log_analysis.asking.searching import compile_pattern, read_cursor, read_level, read_time
 from agents.log_analysis.asking.templates import check_order
@@ -17,6 +17,7 @@ _CHECKS: Mapping[str, Callable[[str], object]] = {
     "sort": check_order,
     "bucket": check_width,
     "by": check_kind,
+    "of": check_of,
     "baseline": check_baseline,
     "cursor": read_cursor,
     "since": lambda text: read_time(text, "since"),

@@ -72,7 +72,7 @@ def changes(ctx: ToolContext, level: str = "", source: str = "") -> dict[str, An
 
 
 @tool(timeout=SCAN_SECONDS)
-def entities(
+def entities(  # noqa: PLR0913, PLR0917 each is what a caller may ask for
     ctx: ToolContext,
     by: str = "auto",
     pattern: str = "",
@@ -82,6 +82,7 @@ def entities(
     source: str = "",
     limit: int = 15,
     cursor: str = "",
+    of: str = "",
 ) -> dict[str, Any]:
     """Count lines per host, service, pod, node, user, IP, HTTP status, trace or field: is it one of them, or all?
 
@@ -97,13 +98,14 @@ def entities(
         source: One source by name; empty for all.
         limit: Rows of one page, at most 40.
         cursor: What the previous page gave, to go on.
+        of: Only lines of one entity, such as service=payments or host=web-1; empty for all.
 
     Example: entities(by="ip", pattern="Failed password")
     """
-    check_asked(by=by, pattern=pattern, level=level, since=since, until=until, cursor=cursor)
+    check_asked(by=by, pattern=pattern, level=level, since=since, until=until, cursor=cursor, of=of)
     reading = open_reading(ctx)
     query = read_query(reading, pattern, source, level, since, until)
-    return entities_of(reading, by, query, limit=limit, cursor=cursor)
+    return entities_of(reading, by, query, limit=limit, cursor=cursor, of=of)
 
 
 @tool(timeout=SCAN_SECONDS)

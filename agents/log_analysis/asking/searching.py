@@ -38,12 +38,13 @@ class Query:
     level: Level = Level.unknown
     since: float | None = None
     until: float | None = None
+    highest: Level = Level.fatal
 
     def wants(self, row: Row | None) -> bool:
         """Tell whether an event's level and time fit."""
         if row is None:
             return self.level == Level.unknown and self.since is None and self.until is None
-        if row.level < self.level:
+        if not self.level <= row.level <= self.highest:
             return False
         if self.since is None and self.until is None:
             return True
@@ -55,11 +56,16 @@ class Query:
 
 
 def read_query(reading: Reading, pattern: str, source: str, level: str, since: str, until: str) -> Query:
-    """Return what a tool's arguments ask for; raise Correctable with what is wrong with one of them."""
+    """Return what a tool's arguments ask for; raise Correctable with what is wrong with one of them.
+
+    A level with `=` before it is wanted alone.
+    """
+    lowest = read_level(level)
     return Query(
         pattern=pattern,
         file=reading.number(source),
-        level=read_level(level),
+        level=lowest,
+        highest=lowest if level.startswith("=") else Level.fatal,
         since=read_time(since, "since"),
         until=read_time(until, "until"),
     )
@@ -94,7 +100,7 @@ def read_level(level: str) -> Level:
     """Return the level a caller named; an empty one means all."""
     if not level:
         return Level.unknown
-    found = from_word(level)
+    found = from_word(level.removeprefix("="))
     if found is Level.unknown:
         raise Correctable(
             f"{level!r} is no level",

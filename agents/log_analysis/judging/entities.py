@@ -46,7 +46,7 @@ class Breakdown:
 def breakdown(scan: Scan, by: str, wanted: Wanted, file: int | None = None) -> Breakdown:
     """Return the events per entity of a kind; one pass over the lines (over the events alone, where they say it)."""
     found = Breakdown(by)
-    names = _reader(scan, by, file)
+    names = entity_reader(scan, by, file)
     files = None if file is None else {file}
     for row, text in with_text(scan, files):
         entities = names(row, text)
@@ -151,7 +151,7 @@ def _of_lines(scan: Scan, rows: list[Row], background: list[str]) -> list[str]:
     return told
 
 
-def _reader(scan: Scan, by: str, file: int | None) -> Callable[[Row, str], Sequence[str]]:
+def entity_reader(scan: Scan, by: str, file: int | None) -> Callable[[Row, str], Sequence[str]]:
     """Return how the entities of a kind are read off an event and its line."""
     if by == "service" or (by == "host" and len(scan.hosts) > 1):
         names = scan.services if by == "service" else scan.hosts

@@ -90,7 +90,7 @@ async def test_when_it_started_and_whether_it_recovered(desk, log) -> None:
     recovered = await answer(desk, log, "did it recover?")
     assert recovered.startswith("Yes: a line says so at 2026-11-28T10:30:01.000Z")
     again = await answer(desk, log, "since when do we see 'pool exhausted' and why?")
-    assert again.startswith("It began at 2026-11-28T10:20:00.000Z")
+    assert again.startswith("The first line that says so is of 2026-11-28T10:20:00.000Z")
     assert "Most likely cause" in again
 
 
@@ -158,7 +158,7 @@ async def test_a_window_that_is_well_is_told_with_what_is_wrong_elsewhere(desk, 
             "1 line only (lines with `pool` + `recover`), at 2026-11-28T10:30:01",
         ),
         ("when was the last pool exhausted error?", "It came last at 2026-11-28T10:29:55.000Z"),
-        ("when did login failures start?", "It began at 2026-11-28T10:00:07.000Z"),
+        ("when did login failures start?", "The first line that says so is of 2026-11-28T10:00:07.000Z"),
         ("was there a deploy?", "1 line only (lines with `deploy`), at 2026-11-28T10:19:50.000Z"),
         ("login failures per hour", "24 lines"),
     ],
@@ -198,7 +198,7 @@ async def test_the_name_of_a_file_is_no_service_and_files_without_times_tell_no_
     outcome = (await desk.analyse(first, second)).outcome
     assert outcome.findings
     for text in (outcome.answer, *(f"{f.title} {f.detail}" for f in outcome.findings)):
-        assert "Order in which" not in text
+        assert "First error of each service" not in text
         assert "Service: kubectl" not in text
         assert "silent" not in text
     rotated = (await desk.analyse(logs("shop.log", "ERROR disk is full\n"), first)).outcome
@@ -246,3 +246,37 @@ async def test_failed_logins_in_other_words_are_found_by_the_kind_of_cause(desk,
     ]
     told = await answer(desk, logs("gate.log", "\n".join(rows)), "how many failed logins in total?")
     assert told.startswith("40 lines of the kind Authentication or authorisation failed"), told
+
+
+@pytest.fixture
+def fleet(logs) -> Path:
+    """Three hosts, the errors at one of them; warnings there, and the name of one begins as another does."""
+    rows = [f"{stamp(n)} db-{n % 3 or 12} billing INFO invoice {n} of billing sent" for n in range(90)]
+    rows += [f"{stamp(90 + n)} db-2 billing ERROR invoice {n} lost" for n in range(8)]
+    rows += [f"{stamp(100 + n)} db-12 billing WARN invoice {n} late" for n in range(3)]
+    return logs("fleet.log", "\n".join(rows))
+
+
+@pytest.mark.parametrize(
+    ("request_text", "told"),
+    [
+        ("how many errors per host?", "8 lines of level error or worse, by host:\n- `db-2`  8 "),
+        ("how many errors per host?", "- none: `db-12`, `db-1`"),
+        ("每台主机有多少错误？", "- `db-2`  8 "),
+        ("how many errors on db-1?", "`db-1` (host) has none of the 8 lines of level error or worse."),
+        ("how many errors on db-2?", "`db-2` (host) has 8 of 8 lines of level error or worse"),
+        ("how many warnings?", "3 lines of level warning, "),
+        ("which host has the most errors and when did it start?", "It began at 2026-11-28T10:01:30"),
+        (
+            "how many errors with invoice and late?",
+            "At any level, lines with each word: `invoice` 101, `late` 3.",
+        ),
+    ],
+)
+async def test_whose_lines_are_counted(desk, fleet, request_text: str, told: str) -> None:
+    assert told in (await answer(desk, fleet, request_text)).replace("\n\n", "\n")
+
+
+async def test_the_cause_comes_before_whether_it_is_over_where_that_was_asked_last(desk, log) -> None:
+    told = await answer(desk, log, "what is the cause of it and did it recover?")
+    assert told.index("Most likely cause") < told.index("a line says so")

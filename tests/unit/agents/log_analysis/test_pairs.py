@@ -39,6 +39,16 @@ ERRORS = Question("count", level="error")
         ("有没有故障，从几点到几点？", Question("start", also=("recovered",))),
         ("Is there a fault in this log?", None),
         ("有没有问题？", None),
+        (
+            "which host has the most errors and when did it start?",
+            Question("most", level="error", entity="host", also=("start",)),
+        ),
+        ("how many errors, did it recover?", Question("count", level="error", also=("recovered",))),
+        ("有没有恢复？为什么失败？", Question("recovered", why=True)),
+        (
+            "which pod is affected, and how many errors in billing?",
+            Question("each", level="error", entity="pod", then=Question("count", "billing", "error")),
+        ),
     ],
 )
 def test_pairs(request_text: str, asked: Question | None) -> None:
