@@ -111,7 +111,9 @@ def _told(view: TurnView, question: Question, span: Span, overview: dict[str, An
     first = len(calls_for(asked, span, overview)) if asked.then else len(calls)
     parts.append(reply(asked, calls[:first], overview, say))
     if asked.then:
-        parts.append(reply(asked.then, calls[first:], overview, say))
+        said = parts[-1].split("\n\n")
+        more = reply(asked.then, calls[first:], overview, say).split("\n\n")
+        parts.append("\n\n".join(part for part in more if part not in said))  # nothing is told twice
     return "\n\n".join(filter(None, parts))
 
 

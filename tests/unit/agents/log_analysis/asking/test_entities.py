@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agents.log_analysis.asking.entities import entities_of
-from agents.log_analysis.asking.searching import Query
+from agents.log_analysis.asking.searching import Query, read_query
 from agents.log_analysis.formats.levels import Level
 from agents.log_analysis.reading import Reading
+from kernel.errors import Correctable
 from kernel.redaction import Redactor
 from tests.support.log_scans import log, read
 
@@ -42,3 +45,16 @@ def test_one_of_many_is_told_as_the_one(tmp_path: Path) -> None:
     ]
     found = entities_of(reading(tmp_path, log(*rows)), "pod", Query(level=Level.error))
     assert found["statement"].startswith("only web-0 (19 of 19 lines; pod with 33% of all lines)")
+
+
+def test_the_lines_of_one_and_of_one_level_alone(tmp_path: Path) -> None:
+    levels = ("INFO", "WARN", "ERROR")
+    rows = [(n, f"{levels[n % 3]} api pod=web-{n % 2} user=u{n % 4} step") for n in range(60)]
+    read_ = reading(tmp_path, log(*rows))
+    alone = read_query(read_, "", "", "=warning", "", "")
+    assert entities_of(read_, "pod", alone)["events"] == 20
+    found = entities_of(read_, "user", alone, of="pod=web-1")
+    assert (found["events"], {row["entity"] for row in found["entities"]}) == (10, {"u1", "u3"})
+    assert found["without"] == ["u0", "u2"]
+    with pytest.raises(Correctable, match="names no entity"):
+        entities_of(read_, "user", alone, of="web-1")
