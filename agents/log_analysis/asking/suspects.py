@@ -53,8 +53,11 @@ def suspects(
             and (before := whole.groups[problem.group.template].first) != problem.group.first
         ):
             row["before"] = reading.at(before, problem.profile.message[:20])
-    placed = places(reading, [p.group.template for p in found[:_CITED]], file)
-    for row in rows[:_CITED]:
+    largest = sorted(found[_CITED:PROBLEMS], key=lambda p: -p.group.count)[
+        :_CITED
+    ]  # one may be behind it all
+    placed = places(reading, [p.group.template for p in (*found[:_CITED], *largest)], file)
+    for row in rows:
         row.update(_placed(placed[row["id"]]) if row["id"] in placed else {})
     alarms = [row for row in measured if row["alarm"]]
     _raise_roots(alarms, rows)
