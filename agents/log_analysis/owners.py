@@ -15,7 +15,7 @@ from agents.runtime.spec import CallRequest, DoneCall
 from kernel.states import CallState
 
 #: What a log may call somebody, the likeliest first; and words of a request that are looked up.
-_KINDS, _WORDS = ("service", "host", "pod"), 2
+_KINDS, _WORDS = ("service", "host", "pod"), 3
 #: Names of one answer: those that share a line with the word.
 _ROWS = 40
 #: Topics whose lines may be those of one.
@@ -57,6 +57,12 @@ def owned(question: Question, looked_up: Sequence[DoneCall]) -> Question:
 
 def _owned(question: Question, by: str, name: str) -> Question:
     rest, gone = _rest(question.term, name)
+    if gone and question.topic == "each" and question.entity == by:
+        return replace(question, term=rest)
+    if (
+        gone and question.topic == "count" and question.of.startswith(f"{by}=")
+    ):  # several are named: the lines of each
+        return replace(question, topic="each", term=rest, entity=by, of="")
     if question.of or question.exact or question.topic not in _TOPICS or not gone or by == question.entity:
         return question
     return replace(question, term=rest, of=f"{by}={name}")

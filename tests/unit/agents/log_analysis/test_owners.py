@@ -37,3 +37,9 @@ def test_the_lines_of_one_are_meant_where_the_log_has_a_name_that_is_the_word() 
         "count", "timeout", of="host=DB-7", then=Question("most", entity="pod", of="host=DB-7")
     )
     assert owned(question, [done("host", r"db\-7", "db-70")]) == question
+
+
+def test_where_several_are_named_the_lines_of_each_are_meant() -> None:
+    calls = [done("host", rf"db\-{n}", f"db-{n}") for n in (1, 2, 3)]
+    found = owned(Question("count", "db-1 db-2 db-3", "error"), calls)
+    assert found == Question("each", level="error", entity="host")
