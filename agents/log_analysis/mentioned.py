@@ -104,7 +104,9 @@ def premise(request: str, calls: Sequence[DoneCall], overview: dict[str, Any], s
         name, since = _named(request, call), call.arguments.get("since", "")
         values = {"start": since, "end": call.arguments.get("until", ""), "word": code(name)}
         if not name and not call.value["total"]:
-            told.append(say("From {start} to {end} no line is of level error or worse.", **values))
+            told = [
+                say("From {start} to {end} no line is of level error or worse.", **values)
+            ]  # so of no name
         elif name and call.value["total"] and _AFFECTED.search(request):
             first = call.value["first"]
             where = f"{first['source']}:{first['line']}"
