@@ -78,7 +78,8 @@ def test_a_wish_of_one_session_shapes_a_report_of_another_a_week_later(desk: Des
     a_week_passes(desk)
 
     later = desk.submit("why does checkout return 503?", "--log", log, "--session", "next-monday").json
-    assert {w["id"] for w in wishes} <= {m["id"] for m in later["memories"]}
+    # it shapes the report and is no part of it
+    assert not {w["id"] for w in wishes} & {m["id"] for m in later["memories"]}
     assert (later["language"], later["length"]) == ("zh", "short")
     assert later["answer"].startswith("最可能的原因（可信度")
     assert len(later["answer"]) < len(plain["answer"]) / 2
@@ -128,7 +129,7 @@ def test_a_fact_that_changed_twice_is_right_now_and_then_and_its_old_value_canno
     first = recalled("--as-of", known[0][1])
     assert first["text"] == known[0][0]
     assert recalled("--as-of", known[1][1])["text"] == known[1][0]
-    assert "zone" in desk.run("memory", "recall", "x", "--as-of", "2026-11-02T09:00:00").err
+    assert "'soon' is no time" in desk.run("memory", "recall", "x", "--as-of", "soon").err
 
     cited = {"id": first["id"], "sentence": "The owner of billing is Ann."}
     asked = {"namespace": "default", "user": "local", "citations": [cited], "served": [first["id"]]}

@@ -1,7 +1,7 @@
 """Lanes of the tests side by side: two run whole desks and services, the others fill what those leave idle.
 
 A test of a desk waits half of its time. A third of them would make the others late, so the third lane takes only
-tests that start nothing, from the end of the order, and gives way to the other two.
+tests that start nothing or little, from the end of the order, and gives way to the other two.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from xdist.workermanage import WorkerController
 
 #: Whole desks at once on two cores: with three of them the demo passed its sixty seconds.
 _FULL_LANES = 2
-#: As `nice` counts: a core that is wanted by another lane gives this one a tenth.
-_GIVES_WAY = 10
-_LIGHT = "tests/unit/"
+#: As `nice` counts: a core that is wanted by another lane gives this one a third.
+_GIVES_WAY = 5
+#: What starts nothing, and, when that is done, what starts single services.
+_LIGHT = ("tests/unit/", "tests/integration/memory_service/", "tests/integration/agents/")
 #: By their beginnings, what goes first: at the end short files keep both cores busy. The two matrices of faults
 #: take two cores each, so they stand apart.
 _ORDER = (
@@ -24,6 +25,8 @@ _ORDER = (
     "tests/integration/symptoms/",
     "tests/integration/ops/",
     "tests/integration/memory_service/test_fault_points.py",
+    "tests/integration/coordinator/",
+    "tests/integration/kernel/",
     "tests/integration/",
     "tests/",
 )
@@ -46,7 +49,7 @@ def give_way() -> None:
 
 
 class Lanes(LoadFileScheduling):
-    """Gives files to lanes in order; to a light one only files that start nothing, the last first."""
+    """Gives files to lanes in order; to a light one only files that start nothing or little, the last first."""
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         if is_light(node.gateway.id):

@@ -8,7 +8,7 @@ from tests.support.lanes import is_light, rank
 from tests.support.promptness import quickest
 
 
-def test_two_lanes_take_everything_and_every_further_one_what_starts_nothing() -> None:
+def test_two_lanes_take_everything_and_every_further_one_what_starts_little() -> None:
     assert [is_light(name) for name in ("gw0", "gw1", "gw2", "gw3", "master", "")] == [
         False, False, True, True, False, False,
     ]  # fmt: skip

@@ -23,7 +23,10 @@ def test_empty_buckets_are_between_the_others() -> None:
     assert [row["count"] for row in every_bucket(_found(0, 3, 0, 0, 5, 0))] == [0, 3, 0, 0, 5, 0]
 
 
-def test_many_empty_buckets_are_counted_and_a_part_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_empty_buckets_are_counted_and_a_part_is_marked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")  # a row a line
     print_histogram(_found(4, *[0] * 9, 2, partial=10), utc=True)
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()][2:]
     assert [row[1][:5] for row in rows] == ["10:00", "10:01", "10:02", "5", "10:08", "10:09", "10:10"]
