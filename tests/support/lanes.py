@@ -16,10 +16,7 @@ _FULL_LANES = 2
 #: As `nice` counts: a core that is wanted by another lane gives this one a third.
 _GIVES_WAY = 5
 #: What starts nothing, and, when that is done, what starts single services.
-_LIGHT = (
-    "tests/unit/",
-    *(f"tests/integration/{part}/" for part in ("memory_service", "agents", "kernel", "coordinator")),
-)
+_LIGHT = ("tests/unit/", "tests/integration/memory_service/", "tests/integration/agents/")
 #: By their beginnings, what goes first: at the end short files keep both cores busy. The two matrices of faults
 #: take two cores each, so they stand apart.
 _ORDER = (
