@@ -213,9 +213,10 @@ def _blamed(scan: Scan, problem: Problem, names: dict[str, int]) -> str:
     if not _FAILS.search(message):
         return ""
     for name, number in names.items():
-        if number not in problem.group.services and re.search(
-            rf"(?<![\w-]){re.escape(name)}(?![\w-])", message
-        ):
+        # by far the most names are not there: a log may hold thousands, each a pattern to compile
+        if name not in message or number in problem.group.services:
+            continue
+        if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", message):
             return scan.services[number]
     return ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -16,6 +17,8 @@ from kernel.settings import Settings
 #: What the answer's own keys may add after it was cut to fit: a cursor, places to go on.
 SLACK = 400
 LINES = 1_200
+#: Of processor time, for all calls: 3 here; it was 35 when each of a thousand services was sought in each line.
+_SECONDS = 15
 NAMES = {tool.name for tool in AGENT.tools(Settings())}
 
 
@@ -74,6 +77,7 @@ CALLS: list[tuple[str, dict]] = [
 
 async def test_every_answer_fits_its_budget_and_pages_reach_every_row(desk, nasty: Path) -> None:
     ctx = desk.ctx([nasty])  # one test: the log is read once
+    began = process_time()
     assert {name for name, _ in CALLS} == NAMES
     for name, arguments in CALLS:
         given = {**arguments, "source": str(nasty)} if "source" in arguments else arguments
@@ -82,6 +86,7 @@ async def test_every_answer_fits_its_budget_and_pages_reach_every_row(desk, nast
     for name, rows, total, arguments in PAGED:
         await _reaches_every_row(desk, ctx, name, rows, total, arguments)
     await _keeps_the_asked_line(desk, ctx, str(nasty))
+    assert process_time() - began < _SECONDS
 
 
 PAGED: list[tuple[str, str, str, dict]] = [
