@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.log_analysis.judging.placing import code
+from agents.log_analysis.judging.placing import code, where_of
 from agents.log_analysis.questions import Question
 from kernel.wording import Words
 
@@ -19,7 +19,7 @@ def of_one(question: Question, values: list[dict[str, Any]], what: str, say: Wor
     told = {"by": say.plain(by), "name": code(name), "total": every["events"]}
     if own["events"]:
         text = "{name} ({by}) has {count} of {total} {what}, the first of them {first}."
-        first = _where(own["entities"][0]["first"])
+        first = where_of(own["entities"][0]["first"])
         return say(text, **told, what=what, count=own["events"], first=first)
     head = say("{name} ({by}) has none of the {total} {what}.", **told, what=what)
     return "\n\n".join([head, "\n".join([say("These have them:"), *_rows(every, say)])]) if rows else head
@@ -52,11 +52,7 @@ def _without(found: dict[str, Any], say: Words) -> list[str]:
 
 
 def _row(row: dict[str, Any]) -> str:
-    return f"- {code(row['entity'])}  {row['count']}  ({_where(row['first'])})"
-
-
-def _where(spot: dict[str, Any]) -> str:
-    return f"{spot['source']}:{spot['line']}"
+    return f"- {code(row['entity'])}  {row['count']}  ({where_of(row['first'])})"
 
 
 def _rows(found: dict[str, Any], say: Words) -> list[str]:

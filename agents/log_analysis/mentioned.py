@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from agents.log_analysis.judging.placing import code
+from agents.log_analysis.judging.placing import code, where_of
 from agents.log_analysis.observed import quoted
 from agents.log_analysis.spans import NO_SPAN, Span
 from agents.log_analysis.terms import ending_off, pattern_of, terms_of
@@ -109,7 +109,7 @@ def premise(request: str, calls: Sequence[DoneCall], overview: dict[str, Any], s
             ]  # so of no name
         elif name and call.value["total"] and _AFFECTED.search(request):
             first = call.value["first"]
-            where = f"{first['source']}:{first['line']}"
+            where = where_of(first)
             text = "{count} of the {total} lines with {word} are of level error or worse, first at {time} ({where})."
             rest = {"count": call.value["total"], "time": first["time"] or say("no time"), "where": where}
             told.append(say(text, total=totals.get(name, 0), **values, **rest))

@@ -6,6 +6,7 @@ from typing import Any
 
 from agents.log_analysis.judging.causes import top_rows
 from agents.log_analysis.judging.chains import when
+from agents.log_analysis.judging.placing import where_of
 from agents.log_analysis.judging.reasons import last_of, over
 from agents.log_analysis.observed import quoted
 from kernel.wording import Words
@@ -21,10 +22,10 @@ def started(overview: dict[str, Any], say: Words) -> str:
     time = first["time"] or say("no time")
     if (earliest["time"] or "~", earliest["line"]) >= (first["time"] or "~", first["line"]):
         text = "It began at {time}; the first line of trouble is {where}."
-        return say(text, time=time, where=_where(first))
+        return say(text, time=time, where=where_of(first))
     text = "It began at {time} ({where}); the first line of other trouble is {earlier}, at {before}."
     before = earliest["time"] or say("no time")
-    head = say(text, time=time, where=_where(first), earlier=_where(earliest), before=before)
+    head = say(text, time=time, where=where_of(first), earlier=where_of(earliest), before=before)
     return f"{head}\n\n{quoted(earliest)}"
 
 
@@ -37,14 +38,14 @@ def recovered(overview: dict[str, Any], say: Words) -> str:
     last = max([*map(last_of, rows), *([trouble["last"]] if trouble else [])], key=_order)
     after = _after(trouble, say) if trouble and _order(trouble["last"]) == _order(last) else ""
     if spot := over(rows, "recovered"):
-        text = say("Yes: a line says so at {time} ({where}).", time=spot["time"], where=_where(spot))
+        text = say("Yes: a line says so at {time} ({where}).", time=spot["time"], where=where_of(spot))
         return f"{text}\n\n{quoted(spot)}"
     if over(rows, "quiet") and after:
         text = "It stopped: the last line of the trouble came at {time} ({where})."
-        return say(text, time=last["time"] or say("no time"), where=_where(last)) + after
+        return say(text, time=last["time"] or say("no time"), where=where_of(last)) + after
     if after:
         text = "No line says so: the last line of the trouble came at {time} ({where})."
-        return say(text, time=last["time"] or say("no time"), where=_where(last)) + after
+        return say(text, time=last["time"] or say("no time"), where=where_of(last)) + after
     text = "No line says so: it came last at {time} (line {line}), and the log ends at {end}."
     end = (overview.get("window") or {}).get("to") or say("no time")
     return say(text, time=last["time"] or say("no time"), line=last["line"], end=end)
@@ -68,7 +69,3 @@ def _after(trouble: dict[str, Any], say: Words) -> str:
 
 def _order(spot: dict[str, Any]) -> tuple[str, int]:
     return (spot["time"], spot["line"])
-
-
-def _where(spot: dict[str, Any]) -> str:
-    return f"{spot['source']}:{spot['line']}"

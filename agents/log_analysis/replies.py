@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agents.log_analysis.breakdowns import each, most, of_one
-from agents.log_analysis.judging.placing import code
+from agents.log_analysis.judging.placing import code, where_of
 from agents.log_analysis.observed import quoted
 from agents.log_analysis.paragraphs import shapes
 from agents.log_analysis.questions import LEADS, Question
@@ -40,10 +40,6 @@ def _reply(question: Question, calls: list[DoneCall], overview: dict[str, Any], 
     calls, values, more = surest(question, calls, values, say)
     told: str = _REPLIES[question.topic](question, calls, values, say)
     return f"{told}\n\n{more}" if more else told
-
-
-def _where(spot: dict[str, Any]) -> str:
-    return f"{spot['source']}:{spot['line']}"
 
 
 def missing(question: Question, apart: list[DoneCall], say: Words) -> str:
@@ -118,10 +114,10 @@ def _count(question: Question, calls: list[DoneCall], values: list[dict[str, Any
     first, last = found["first"], found["last"]
     if found["total"] == 1:
         text = "1 line only ({what}), at {time} ({where})."
-        one = say(text, what=what, time=first["time"] or say("no time"), where=_where(first))
+        one = say(text, what=what, time=first["time"] or say("no time"), where=where_of(first))
         return f"{one}\n\n{quoted(first)}"
     text = "{total} {what}, the first at {start} ({first}), the last at {end} ({last})."
-    spots = {"first": _where(first), "last": _where(last)}
+    spots = {"first": where_of(first), "last": where_of(last)}
     none = say("no time")
     head = say(
         text, total=found["total"], what=what, start=first["time"] or none, end=last["time"] or none, **spots
@@ -160,7 +156,7 @@ def _changed(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], s
                 template=code(r["template"]),
                 before=r["before"],
                 after=r["after"],
-                where=_where(r),
+                where=where_of(r),
             )
             for r in rows
         ]
@@ -171,8 +167,8 @@ def _changed(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], s
 def _around(overview: dict[str, Any], say: Words) -> list[str]:
     """Return the lines that tell of changes, and those that the log hardly ever has shortly before the trouble."""
     changes = overview.get("changes", [])
-    known = {_where(row) for row in changes}
-    rare = [row for row in overview.get("before", []) if _where(row) not in known]
+    known = {where_of(row) for row in changes}
+    rare = [row for row in overview.get("before", []) if where_of(row) not in known]
     lists = (("Changes seen:", changes), ("Hardly ever seen, and shortly before the trouble:", rare))
     return ["\n".join([say(heading), *map(quoted, rows)]) for heading, rows in lists if rows]
 
@@ -199,7 +195,7 @@ def _last(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say:
 
 
 def _edge(text: str, spot: dict[str, Any], total: int, say: Words) -> str:
-    head = say(text, time=spot["time"] or say("no time"), where=_where(spot), total=total)
+    head = say(text, time=spot["time"] or say("no time"), where=where_of(spot), total=total)
     return f"{head}\n\n{quoted(spot)}"
 
 
@@ -209,7 +205,7 @@ def _top(_: Question, calls: list[DoneCall], values: list[dict[str, Any]], say: 
     if not rows:
         return say("There are no {what}.", what=_what(_, calls[0], say))
     told = [
-        say(line, number=n, count=row["count"], message=code(row["template"]), where=_where(row))
+        say(line, number=n, count=row["count"], message=code(row["template"]), where=where_of(row))
         for n, row in enumerate(rows, 1)
     ]
     what = say("lines of level {level} or worse", level=calls[0].arguments["level"])

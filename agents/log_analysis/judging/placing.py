@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from kernel.wording import Words
 
@@ -16,6 +18,11 @@ _ALL = re.compile(
     re.DOTALL,
 )
 _NAMES = ("host", "service", "node", "user")
+
+
+def where_of(spot: Mapping[str, Any]) -> str:
+    """Return `source:line` of a row, as citations write it."""
+    return f"{spot['source']}:{spot['line']}"
 
 
 def placed(told: str, say: Words) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from agents.log_analysis.judging.durations import lasting
-from agents.log_analysis.judging.placing import code, placed
+from agents.log_analysis.judging.placing import code, placed, where_of
 from agents.log_analysis.kinds import ERROR, KINDS
 from kernel.contracts import Evidence
 from kernel.wording import ENGLISH, Words
@@ -86,7 +86,7 @@ def doubts_of(rows: Sequence[_Row], say: Words = ENGLISH) -> list[str]:
     found += [say.plain(doubt) for doubt in top.get("doubts", [])]
     if spot := top.get("before"):
         text = "it was there before the window asked about, at {time} already ({where})"
-        found.append(say(text, time=spot["time"], where=_where(spot)))
+        found.append(say(text, time=spot["time"], where=where_of(spot)))
     return found
 
 
@@ -95,14 +95,14 @@ def after_of(rows: Sequence[_Row], overview: _Row, say: Words = ENGLISH) -> list
     found = []
     if spot := over(rows, "recovered"):
         found.append(
-            say("a line says that it was over at {time} ({where})", time=spot["time"], where=_where(spot))
+            say("a line says that it was over at {time} ({where})", time=spot["time"], where=where_of(spot))
         )
     if quiet := over(rows, "quiet"):
         text = "nothing of the trouble in the last {told} of the log, in which other lines went on ({where})"
-        found.append(say(text, told=quiet["told"], where=_where(quiet)))
+        found.append(say(text, told=quiet["told"], where=where_of(quiet)))
     if change := change_after(rows, overview):
         text = "a change came {told} after its last line, at {time} ({where})"
-        found.append(say(text, told=change["told"], time=change["time"], where=_where(change)))
+        found.append(say(text, told=change["told"], time=change["time"], where=where_of(change)))
     return found
 
 
@@ -149,10 +149,6 @@ def evidence(spots: Iterable[_Row]) -> list[Evidence]:
 
 def _seconds(first: str, last: str) -> float:
     return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
-
-
-def _where(spot: _Row) -> str:
-    return f"{spot['source']}:{spot['line']}"
 
 
 def _measured(row: _Row, say: Words) -> list[str]:
@@ -209,14 +205,14 @@ def _rise(row: _Row, say: Words) -> list[str]:
 
 
 def _foreshadowed(overview: _Row, change: _Row | None, say: Words) -> list[str]:
-    told, found = _where(change) if change else "", []
+    told, found = where_of(change) if change else "", []
     for row in overview.get("before", []):
-        values = {"message": code(row["message"]), "time": row["time"], "where": _where(row)}
+        values = {"message": code(row["message"]), "time": row["time"], "where": where_of(row)}
         text = "shortly before came a line that the log hardly ever has: {message}, at {time} ({where})"
         if last := row.get("last"):
-            values |= {"count": row["count"], "last": code(last["quote"]), "until": _where(last)}
+            values |= {"count": row["count"], "last": code(last["quote"]), "until": where_of(last)}
             text = "shortly before it was warned {count} times: {message}, at {time} ({where}); last: {last} ({until})"
-        found += [say(text, **values)] if _where(row) != told else []
+        found += [say(text, **values)] if where_of(row) != told else []
     return found
 
 
